@@ -133,7 +133,7 @@ class Messages:
 
 @dataclass
 class Seen:
-    """What the simulated nodes saw."""
+    """Times and answers that the simulated nodes saw."""
 
     claim_ms: list[float] = field(default_factory=list)
     report_ms: list[float] = field(default_factory=list)

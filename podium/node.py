@@ -90,6 +90,8 @@ def serve(settings: NodeSettings, sandbox: Sandbox, found: Capabilities, stay: S
     judges = assemble(terms.node, folder, sandbox, found, gpus, keeper, build_slots=slots, run_slots=slots)
     environment = judges.environment
     grader = Grader(client, judges, ProblemStore(folder / "problems"))
+    if stay.join_token and (complaint := grader.self_test()):
+        raise SandboxUnavailable(f"this machine fails the self-test: {complaint}")
     outbox = Outbox(folder / "outbox" / terms.node)
     celery = celery_settings(
         settings.broker(terms.broker_url), settings.var_dir / "broker", settings.celery_events

@@ -19,6 +19,7 @@ from runners.fleet.errors import NodeRefused
 from runners.fleet.match import why_not
 from runners.fleet.models import Attempt, Job, JobState, Node, NodeGrant
 from runners.fleet.owner import lease_all, owners_of
+from runners.fleet.rechecks import may_recheck
 from runners.fleet.retries import in_turn
 from runners.fleet.work import work_of
 from runners.wire.protocol import Capabilities, Stage, Work
@@ -47,8 +48,12 @@ def claim(grant: NodeGrant, most: int = 1) -> list[Work]:
         raise NodeRefused(403, "node_disabled", f"An organiser or the node itself disabled it: {node.disabled_reason}")
     if words := why_not(Capabilities.model_validate(node.capabilities), grant.track, stage):
         raise NodeRefused(403, "not_granted", f"The node does not fit {stage.value} of track {grant.track}: {words}.")
+    is_proven = node.joined_by_id is None or grant.track.device != "gpu" or stage is Stage.BUILD
+    if not is_proven and not node.golden_runs.exists():
+        words = "A joined node runs the golden program before its first job on a GPU, and reports it."
+        raise NodeRefused(403, "golden_first", words)
     queue = Job.objects.filter(track_id=grant.track_id, stage=stage, state=JobState.QUEUED)
-    leases = _take(node, queue if stage is Stage.BUILD else queue.filter(may_take(node)), most)
+    leases = _take(node, queue if stage is Stage.BUILD else queue.filter(may_take(node), may_recheck(node)), most)
     owners = owners_of([one.job for one in leases])
     return [work_of(one.job, one.attempt, one.token, owner) for one, owner in zip(leases, owners, strict=True)]
 

@@ -203,6 +203,14 @@ class Job(models.Model):
         related_name="+",
         help_text="The one node that may run it.",
     )
+    apart_from = models.ForeignKey(
+        Node,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The node whose result it judges again. That node may not run it, nor one of the same join token.",
+    )
     elsewhere = models.BooleanField(
         default=False, help_text="Whether nodes that were busy when they measured the sample may not run it."
     )
@@ -301,6 +309,22 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.number} at {self.job} by {self.node}"
+
+
+class Recheck(models.Model):
+    """A joined node's result that another node judges again; see rechecks.py."""
+
+    live = models.ForeignKey("leaderboard.Evaluation", on_delete=models.CASCADE, related_name="rechecks")
+    shadow = models.ForeignKey("leaderboard.Evaluation", on_delete=models.CASCADE, related_name="+")
+    before = models.ForeignKey("leaderboard.Result", on_delete=models.CASCADE, related_name="+")
+    after = models.ForeignKey("leaderboard.Result", null=True, on_delete=models.CASCADE, related_name="+")
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="rechecks")
+    agrees = models.BooleanField(null=True, help_text="Null until another node has judged it.")
+    time_ratio = models.FloatField(null=True, help_text="The second time over the first.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"recheck of {self.live} after {self.node}"
 
 
 class TaskLock(models.Model):

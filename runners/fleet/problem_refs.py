@@ -1,4 +1,4 @@
-"""What a node needs to know of a problem, kept in memory: it is read once for many claims."""
+"""The part of a problem that claims send, kept in memory: it is read once for many claims."""
 
 from functools import lru_cache
 

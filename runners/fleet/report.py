@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from leaderboard import blobs
 from leaderboard.models import Result
-from runners.fleet import jobs
+from runners.fleet import jobs, rechecks
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
 from runners.fleet.owner import EVALUATION_BESIDE, EVALUATION_LARGE, EvaluationOwner, JobOwner, owner_of
@@ -52,7 +52,18 @@ def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
         if follows:
             _queue_run(job, owner, report)
             return ReportReply(result=None)
-        return ReportReply(result=owner.finish(report, attempt.pk, digest))
+        result = owner.finish(report, attempt.pk, digest)
+        if isinstance(owner, EvaluationOwner) and result is not None:
+            _recheck(attempt, owner, result)
+        return ReportReply(result=result)
+
+
+def _recheck(attempt: Attempt, owner: EvaluationOwner, result: int) -> None:
+    """Start a second judgement if one is drawn, or compare this one with the first."""
+    if owner.is_scored_later:
+        rechecks.start_if_drawn(attempt.node, owner.row, result)
+    else:
+        rechecks.note(owner.row, result)
 
 
 def _owner(job: Job) -> JobOwner:
@@ -133,7 +144,6 @@ def _queue_run(job: Job, owner: JobOwner, report: Report) -> None:
     if report.artefact is None:
         raise NodeRefused(422, "artefact_missing", "A build that passed must name its artefact.")
     artefact = report.artefact.model_dump(mode="json")
-    jobs.make(
-        job.track, [owner], job.priority, Stage.RUN, artefact=artefact, elsewhere=job.elsewhere, only_on=job.only_on
-    )
+    same = {"elsewhere": job.elsewhere, "only_on": job.only_on, "apart_from": job.apart_from}
+    jobs.make(job.track, [owner], job.priority, Stage.RUN, artefact=artefact, **same)
     owner.requeue()  # queued until a node takes the run

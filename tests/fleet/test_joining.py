@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.errors import Refused
-from leaderboard.models import AuditEntry, Evaluation, Result
+from leaderboard.models import AuditEntry, Evaluation, Result, Track
 from runners.fleet.joining import FAILURES_PER_MINUTE, RETIRED_AFTER, make_token, revoke_token
 from runners.fleet.models import Attempt, AttemptState, JoinToken, Node, Service
 from runners.fleet.service import enable
@@ -220,3 +220,19 @@ def test_another_process_takes_over_once_the_first_is_silent_and_the_first_is_to
     assert (told.status_code, told.json()["code"]) == (409, "another_process")
     asked = {"protocol_version": PROTOCOL_VERSION, "track": "cpu-test", "stage": "both", "boot_id": str(first.boot_id)}
     assert first._post("claim", json.dumps(asked)).status_code == 409
+
+
+def test_a_joined_node_runs_the_golden_program_before_its_first_job_on_a_gpu(site: Site) -> None:
+    _, secret = token_of(site)
+    node = joined(secret)
+    Track.objects.update(device="gpu")
+    gpu = {"uuid": "GPU-1", "name": "NVIDIA H100", "compute_capability": "9.0"}
+    node.hello(capabilities={"gpus": [gpu], "profilers": ["cupti"]})
+    answer = node.claim()
+    assert (answer.status_code, answer.json()["code"]) == (403, "golden_first")
+    times = {"median_ms": 1.0, "low_ms": 1.0, "high_ms": 1.0, "ran_at": timezone.now().isoformat()}
+    golden = {"gpu_uuid": "GPU-1", "name": "compute", **times}
+    assert (
+        node._post("health", json.dumps({"protocol_version": PROTOCOL_VERSION, "golden": [golden]})).status_code == 200
+    )
+    assert node.claim().status_code == 200

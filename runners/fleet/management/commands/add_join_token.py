@@ -32,5 +32,5 @@ class Command(BaseCommand):
         expires_at = timezone.now() + timedelta(days=options["days"])
         tracks = tracks_named(options["track"])
         with as_command_errors():
-            _, secret = make_token(None, name, tracks, stages, options["nodes"], expires_at, options["judged_again"])
-        self.stdout.write(f"podium node --join {secret}")
+            made = make_token(None, name, tracks, stages, options["nodes"], expires_at, options["judged_again"])
+        self.stdout.write(f"podium node --join {made[1]}")
