@@ -10,6 +10,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 QUEUE, LONG_QUEUE = "site", "site.long"
 TOP_UP_SECONDS = 1.0
+SCORE_SECONDS = 1.0
 SETTLE_SECONDS = 1.0
 SWEEP_SECONDS = 5.0
 COMPARE_SECONDS = 20.0
@@ -37,6 +38,7 @@ def _make_app() -> Celery:
         beat_scheduler="leaderboard.beat:OfOneWorker",  # in memory: the default keeps a pickled file
         beat_schedule={
             "rank": _every("podium.rank", settings.RANKING_INTERVAL_SECONDS),
+            "score": _every("podium.score", SCORE_SECONDS),
             "settle": _every("podium.settle", SETTLE_SECONDS),
             "compare": _every("podium.compare", COMPARE_SECONDS),
             "sweep": _every("podium.sweep", SWEEP_SECONDS),

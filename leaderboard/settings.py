@@ -78,6 +78,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "runners.fleet.node_calls.NodeCalls",
     "csp.middleware.CSPMiddleware",
     "leaderboard.bounded_requests.BoundedRequests",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -163,6 +164,7 @@ def _cache() -> dict[str, Any]:
 CACHES = {"default": _cache()}
 
 BROKER_URL = env.text("PODIUM_BROKER_URL", "filesystem://")
+NODE_BROKER_URL = env.text("PODIUM_NODE_BROKER_URL", "")
 BROKER_FOLDER = VAR_DIR / "broker"
 CELERY_EVENTS = env.boolean("PODIUM_CELERY_EVENTS", False)
 METRICS_TOKEN = env.text("PODIUM_METRICS_TOKEN", "")
@@ -299,8 +301,9 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 
 LEASE_SECONDS = env.integer("PODIUM_LEASE_SECONDS", 60)
 HEARTBEAT_SECONDS = env.integer("PODIUM_HEARTBEAT_SECONDS", 10)
+NODE_CALLS = env.integer("PODIUM_NODE_CALLS", 4)
 MAX_ATTEMPTS = 3
-MAX_GIVEN_BACK = 20
+MAX_GIVEN_BACK = MAX_UNBEGUN = 20
 RANKING_INTERVAL_SECONDS = env.integer("PODIUM_RANKING_INTERVAL_SECONDS", 2)
 VERIFY_AGAIN_DAYS = env.integer("PODIUM_VERIFY_AGAIN_DAYS", 7, least=0)
 BOOTSTRAP_DRAWS = 1000

@@ -31,3 +31,4 @@ AXES_ENABLED = False
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)
 ACCOUNT_RATE_LIMITS: dict[str, str] = {}
+NODE_CALLS = 64  # races make more calls at once than one process of a site serves

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, RankedArrays, ReleaseTrack, Standing
@@ -69,21 +69,33 @@ def rank_touched(release: Release | None = None) -> int:
     """Rank every track, or those of one release, whose aggregates changed since its last ranking. Returns their number.
 
     A track that cannot be ranked keeps its standings and stores the reason. It is tried again after its next change.
-    That its release reveals its questions is a change.
     """
+    return sum(map(_try, stale_places(release)))
+
+
+def rank_if_stale(place: ReleaseTrack) -> int:
+    """Rank the track unless another process has done so meanwhile. Returns 1 if it was ranked."""
+    now_stale = _stale().filter(pk=place.pk).select_related("release", "track").first()
+    return int(now_stale is not None and _try(now_stale))
+
+
+def stale_places(release: Release | None = None) -> list[ReleaseTrack]:
+    """The tracks to rank. That a release reveals its questions is a change of its tracks."""
     revealed = ReleaseTrack.objects.filter(
         release__question_policy=QuestionPolicy.SEALED, release__reveals_at__lte=timezone.now(),
         touched_at__lt=F("release__reveals_at"),
     )  # fmt: skip
     if keys := list(revealed.values_list("pk", flat=True)):  # nearly never: an UPDATE would take SQLite's write lock
         ReleaseTrack.objects.filter(pk__in=keys).update(touched_at=timezone.now())
-    stale = ReleaseTrack.objects.exclude(touched_at=None).filter(
+    stale = _stale() if release is None else _stale().filter(release=release)
+    return list(stale.select_related("release", "track"))
+
+
+def _stale() -> QuerySet[ReleaseTrack]:
+    return ReleaseTrack.objects.exclude(touched_at=None).filter(
         Q(ranked_at=None) | Q(touched_at__gt=F("ranked_at")),
         Q(ranking_failed_at=None) | Q(touched_at__gt=F("ranking_failed_at")),
     )
-    if release is not None:
-        stale = stale.filter(release=release)
-    return sum(_try(place) for place in stale.select_related("release", "track"))
 
 
 def _try(place: ReleaseTrack) -> bool:

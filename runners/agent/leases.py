@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -12,10 +12,21 @@ from runners.agent.ground.events import BuildPrinted, CaseEnded, Event, Progress
 from runners.agent.judges.report import Finished
 from runners.agent.link.client import SiteClient, report_body
 from runners.agent.link.outbox import Letter, Outbox
-from runners.wire.protocol import BUILDING, MAX_CASES, PREPARING, REPORTING, CaseReport, Heartbeat, Work
+from runners.wire.batches import AttemptBeat, NodeBeat
+from runners.wire.protocol import (
+    BUILDING,
+    MAX_CASES,
+    PREPARING,
+    REPORTING,
+    CaseReport,
+    Heartbeat,
+    Work,
+)
 
 logger = logging.getLogger(__name__)
 TAIL_BYTES = 8 * 1024
+BEATS_PER_CALL = 32
+"""Attempts of one heartbeat: the site bounds a call's size."""
 
 
 class LiveProgress:
@@ -41,6 +52,11 @@ class LiveProgress:
             elif isinstance(event, CaseEnded):
                 self._cases.append(event.case)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a judge is at work on it."""
+        return self._stage != PREPARING
+
     def heartbeat(self) -> Heartbeat:
         with self._guard:
             tail = self._tail if self._stage == BUILDING else b""
@@ -60,13 +76,23 @@ class LeasedAttempt:
 
 
 class Leases:
-    """All leases of this node. `start` begins the heartbeats, one per lease every `beat_seconds`.
+    """All leases of this node. `start` begins the node's heartbeats, every `beat_seconds`, for all of them.
 
-    An attempt whose report waits in the outbox keeps its lease, so that no other node does its work again.
+    An attempt whose report waits in the outbox keeps its lease, so that no other node does its work again. An idle
+    node's heartbeats say that its process lives. `boot_id` returns the id of this start once the site knows it.
+    `failed` is called if the site refuses a heartbeat.
     """
 
-    def __init__(self, client: SiteClient, outbox: Outbox, beat_seconds: float) -> None:
+    def __init__(
+        self,
+        client: SiteClient,
+        outbox: Outbox,
+        beat_seconds: float,
+        boot_id: Callable[[], UUID | None],
+        failed: Callable[[SiteRefused], object],
+    ) -> None:
         self._client, self._outbox, self._beat_seconds = client, outbox, beat_seconds
+        self._boot_id, self._failed = boot_id, failed
         self._held: dict[UUID, LeasedAttempt] = {}
         self._guard = threading.Lock()
         self._stopping = threading.Event()
@@ -92,6 +118,16 @@ class Leases:
             with self._guard:
                 del self._held[work.attempt]
 
+    def attempts(self) -> list[UUID]:
+        """The attempts under way, and those whose reports wait."""
+        return [*(lease.work.attempt for lease in self._now()), *self._outbox.tokens()]
+
+    def cancel_unbegun(self) -> None:
+        """Cancel the attempts on which no judge is at work."""
+        for lease in self._now():
+            if not lease.live.has_begun:
+                lease.live.cancel()
+
     def cancel_all(self) -> None:
         """Cancel all attempts. Each of them then raises Cancelled."""
         for lease in self._now():
@@ -110,26 +146,22 @@ class Leases:
 
     def _beat_until_stopped(self) -> None:
         while not self._stopping.wait(self._beat_seconds):
-            for lease in self._now():
-                self._beat(lease)
-            for attempt, token in self._outbox.tokens().items():
-                self._beat_for_letter(attempt, token)
+            beats = [AttemptBeat(attempt=one.work.attempt, **one.live.heartbeat().model_dump()) for one in self._now()]
+            beats += [AttemptBeat(attempt=attempt, stage=REPORTING) for attempt in self._outbox.tokens()]
+            for start in range(0, max(len(beats), 1), BEATS_PER_CALL):
+                self._beat(beats[start : start + BEATS_PER_CALL])
 
-    def _beat_for_letter(self, attempt: UUID, token: str) -> None:
+    def _beat(self, beats: list[AttemptBeat]) -> None:
         try:
-            self._client.heartbeat(attempt, token, Heartbeat(stage=REPORTING))
-        except (SiteUnavailable, SiteRefused) as error:
-            logger.warning("no heartbeat for attempt %s, whose report waits: %s", attempt, error)
-
-    def _beat(self, lease: LeasedAttempt) -> None:
-        work = lease.work
-        try:
-            reply = self._client.heartbeat(work.attempt, work.attempt_token, lease.live.heartbeat())
+            reply = self._client.beat(NodeBeat(beats=beats, boot_id=self._boot_id()))
         except SiteUnavailable as error:
-            logger.warning("no heartbeat for attempt %s: %s", work.attempt, error)
+            logger.warning("no heartbeat for %d attempts: %s", len(beats), error)
+            return
         except SiteRefused as refused:
-            logger.warning("attempt %s is not ours any more: %s", work.attempt, refused)
+            self._failed(refused)
+            return
+        with self._guard:
+            cancelled = [self._held[one] for one in reply.cancelled if one in self._held]
+        for lease in cancelled:
+            logger.warning("attempt %s is not ours any more", lease.work.attempt)
             lease.live.cancel()
-        else:
-            if reply.cancel:
-                lease.live.cancel()

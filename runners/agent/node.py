@@ -2,12 +2,15 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
+from uuid import uuid4
 
 from celery import Celery, Task
 from celery.exceptions import Reject
 
+from runners.agent.claims import Claims
 from runners.agent.fitness import Fitness, Obstacle
 from runners.agent.grading import Grader
 from runners.agent.ground.errors import Cancelled, SiteRefused, SiteUnavailable
@@ -16,7 +19,7 @@ from runners.agent.link.client import SiteClient
 from runners.agent.link.outbox import Outbox
 from runners.agent.stage_worker import StageWorker, make_app
 from runners.agent.upkeep import Upkeep
-from runners.wire.protocol import PROTOCOL_VERSION, ClaimRequest, Hello, HelloReply, Report, Stage, Verdict, Work
+from runners.wire.protocol import Hello, HelloReply, Report, Stage, Verdict, Work
 from runners.wire.queues import CLAIMED_EVENT, GRADE, queue_name
 
 logger = logging.getLogger(__name__)
@@ -47,14 +50,19 @@ class Agent:
         celery: Mapping[str, Any],
         complaint: Callable[[], str] = str,
     ) -> None:
-        self._client, self._grader, self._complaint = client, grader, complaint
+        self._grader, self._complaint = grader, complaint
         self._slots, self._name = slots, terms.node
         self._stopping = threading.Event()
         self._fitness = Fitness()
-        self._leases = Leases(client, outbox, terms.heartbeat_seconds)
+        boot_id = uuid4()
         self._upkeep = Upkeep(
-            client, outbox, hello, terms, self._fitness, grader.self_test, grader.shortage, self._give_up
+            client, outbox, hello, terms, self._fitness, grader.self_test, grader.shortage, self._give_up, boot_id
         )
+        self._leases = Leases(
+            client, outbox, terms.heartbeat_seconds, lambda: self._upkeep.known_boot_id, self._upkeep.failed
+        )
+        client.alive = self._leases.attempts
+        self._claims = Claims(client, boot_id)
         self._app = self._make_app(celery)
         self._workers: dict[Stage, StageWorker] = {}
         self.refused: SiteRefused | None = None
@@ -65,10 +73,17 @@ class Agent:
         self._leases.start()
         self._start_workers()
 
-    def wait(self) -> None:
-        """Return once the node is stopping. Meanwhile, start a worker for each stage that is granted later."""
+    def wait(self, until_idle_seconds: float | None = None) -> None:
+        """Return once the node is stopping, or has had no work for so long. Meanwhile, start a worker for each stage
+        that is granted later."""
+        busy_at = time.monotonic()
         while not self._stopping.wait(LOOK_SECONDS):
             self._start_workers()
+            if self._leases.attempts():
+                busy_at = time.monotonic()
+            if until_idle_seconds is not None and time.monotonic() - busy_at >= until_idle_seconds:
+                logger.info("no work for %.0f s", until_idle_seconds)
+                return
 
     def drain(self, reason: str) -> None:
         """Take no work until `resume`, and return running jobs to the site, because the hardware may be faulty."""
@@ -78,10 +93,14 @@ class Agent:
     def resume(self) -> None:
         self._fitness.clear(Obstacle.DRAINED)
 
-    def stop(self) -> None:
-        """Take no more work, end running jobs and return their leases. Blocks until all that is done."""
+    def stop(self, grace_seconds: float = 0.0) -> None:
+        """Take no more work, let begun jobs end within the grace, and return the other leases. Blocks until then."""
         self._fitness.put(Obstacle.STOPPING)
         self._stopping.set()
+        end = time.monotonic() + grace_seconds
+        while self._leases.attempts() and time.monotonic() < end:
+            self._leases.cancel_unbegun()
+            time.sleep(LOOK_SECONDS)
         self._leases.cancel_all()
         for worker in self._workers.values():
             worker.join()
@@ -145,7 +164,7 @@ class Agent:
         if not self._fitness.is_fit:
             raise Reject("this node takes no work", requeue=True)
         try:
-            return self._client.claim(ClaimRequest(protocol_version=PROTOCOL_VERSION, track=track, stage=stage))
+            return self._claims.take(track, stage)
         except (SiteUnavailable, SiteRefused) as error:
             self._upkeep.failed(error)
             raise Reject(str(error), requeue=True) from error

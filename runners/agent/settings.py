@@ -1,4 +1,4 @@
-"""Reads a node's settings from environment variables: three required and four optional ones."""
+"""Reads a node's settings from environment variables: two required and five optional ones."""
 
 import os
 from collections.abc import Mapping
@@ -11,9 +11,10 @@ from runners.agent.job.toolchain import cores
 NEEDED = {
     "PODIUM_SITE_URL": "the site's address, such as https://podium.example.org",
     "PODIUM_NODE_TOKEN": "the node's own token: an organiser makes one with `manage.py add_node`",
-    "PODIUM_BROKER_URL": "the broker: filesystem://, redis://… or amqp://…, as in the site's own setting",
 }
-
+BROKER = {
+    "PODIUM_BROKER_URL": "the broker: filesystem://, redis://… or amqp://…; this site tells its nodes none",
+}
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
@@ -31,12 +32,12 @@ class NodeSettings:
     celery_events: bool
 
     @classmethod
-    def read(cls, environ: Mapping[str, str] = os.environ) -> "NodeSettings":
-        """Raises MissingSetting, which names and explains every missing variable."""
-        values = {name: _text(environ, name) for name in NEEDED}
-        missing = [f"  {name}: {meaning}" for name, meaning in NEEDED.items() if not values[name]]
-        if missing:
-            raise MissingSetting("A node needs these variables, set as NAME or as NAME_FILE:\n" + "\n".join(missing))
+    def read(cls, environ: Mapping[str, str] = os.environ, *, joins: bool = False) -> "NodeSettings":
+        """Raises MissingSetting, which names and explains every missing variable. A node that joins needs no token."""
+        values = {name: _text(environ, name) for name in (*NEEDED, *BROKER)}
+        needed = {name: words for name, words in NEEDED.items() if not (joins and name == "PODIUM_NODE_TOKEN")}
+        if any(not values[name] for name in needed):
+            raise _missing(needed, values)
         return cls(
             site_url=values["PODIUM_SITE_URL"].rstrip("/"),
             token=values["PODIUM_NODE_TOKEN"],
@@ -46,6 +47,17 @@ class NodeSettings:
             slots=_slots(_text(environ, "PODIUM_NODE_SLOTS")),
             celery_events=_boolean("PODIUM_CELERY_EVENTS", _text(environ, "PODIUM_CELERY_EVENTS")),
         )
+
+    def broker(self, told: str) -> str:
+        """The broker's address: the node's own setting, else the one that the site told. Raises MissingSetting."""
+        if found := self.broker_url or told:
+            return found
+        raise _missing(BROKER, {})
+
+
+def _missing(needed: Mapping[str, str], values: Mapping[str, str]) -> MissingSetting:
+    lines = [f"  {name}: {meaning}" for name, meaning in needed.items() if not values.get(name)]
+    return MissingSetting("A node needs these variables, set as NAME or as NAME_FILE:\n" + "\n".join(lines))
 
 
 def _text(environ: Mapping[str, str], name: str) -> str:

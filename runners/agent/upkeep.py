@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from uuid import uuid4
+from uuid import UUID
 
 from runners.agent.fitness import Fitness, Obstacle
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
@@ -22,6 +22,12 @@ PAUSE_SECONDS = 0.2
 """Minimum time between two hellos."""
 FINAL = frozenset({401, 426})
 """Final refusals: an unknown token, another protocol version."""
+ANOTHER_PROCESS = "another_process"
+"""Code of the final refusal of a second process with the same token."""
+
+
+def is_final(refused: SiteRefused) -> bool:
+    return refused.status in FINAL or refused.error.code == ANOTHER_PROCESS
 
 
 def introduce(client: SiteClient, hello: Hello) -> HelloReply:
@@ -34,7 +40,7 @@ def introduce(client: SiteClient, hello: Hello) -> HelloReply:
             logger.warning("node %s may serve no track yet; its page on the site says why", terms.node)
         except SiteUnavailable as error:
             logger.warning("waiting for the site: %s", error)
-        time.sleep(RETRY_SECONDS)
+        time.sleep(max(RETRY_SECONDS, client.pause_seconds))
 
 
 class Upkeep:
@@ -53,10 +59,13 @@ class Upkeep:
         self_test: Callable[[], str],
         shortage: Callable[[], str],
         give_up: Callable[[SiteRefused], None],
+        boot_id: UUID,
     ) -> None:
         self._client, self._outbox, self._hello, self.terms = client, outbox, hello, terms
         self._fitness, self._self_test, self._shortage, self._give_up = fitness, self_test, shortage, give_up
-        self._boot_id = uuid4()
+        self._boot_id = boot_id
+        self.known_boot_id: UUID | None = None
+        """This start's id, once the site knows it."""
         self._wake, self._stopping = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
         fitness.put(Obstacle.SITE)
@@ -105,7 +114,7 @@ class Upkeep:
 
     def failed(self, error: SiteUnavailable | SiteRefused) -> None:
         """Take no work until the site has answered a hello after RETRY_SECONDS. Called if a job's request failed."""
-        if isinstance(error, SiteRefused) and error.status in FINAL:
+        if isinstance(error, SiteRefused) and is_final(error):
             self._give_up(error)
         self._fitness.put(Obstacle.SITE, str(error))
         self._wake.set()
@@ -120,7 +129,7 @@ class Upkeep:
             was_woken = self._wake.wait(REFRESH_SECONDS if self._fitness.is_fit else RETRY_SECONDS)
             # A site may answer hellos and no claims. Its answer to a hello is then no reason to claim again at once.
             is_failing = was_woken and self._fitness.has(Obstacle.SITE)
-            self._stopping.wait(RETRY_SECONDS if is_failing else PAUSE_SECONDS)
+            self._stopping.wait(max(RETRY_SECONDS if is_failing else PAUSE_SECONDS, self._client.pause_seconds))
 
     def _send_unsent(self) -> None:
         if self._outbox.flush(self._client) == 0:
@@ -146,6 +155,7 @@ class Upkeep:
         except SiteRefused as refused:
             self.failed(refused)
         else:
+            self.known_boot_id = boot_id or self.known_boot_id
             self._learn(self.terms)
 
     def _learn(self, terms: HelloReply) -> None:

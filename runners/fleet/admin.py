@@ -15,12 +15,13 @@ from leaderboard.admin.rejudges import started
 from leaderboard.errors import Refused
 from leaderboard.models import Track
 from problems.models import Release
-from runners.fleet import dashboard, enrol, first_run, service
+from runners.fleet import dashboard, enrol, first_run, join_admin, service
 from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant, Service
 from runners.fleet.start_lines import notes, start_lines
 from runners.wire.protocol import Stage
 
 ID_DIGITS = 19
+__all__ = ["join_admin"]
 first_run.register()
 ONCE = "Copy it now; it is not shown again:"
 
@@ -134,7 +135,7 @@ def _in_service(node: Node) -> bool:
 
 
 def _not_revoked(node: Node) -> bool:
-    return node.service != Service.REVOKED
+    return node.service not in (Service.RETIRED, Service.REVOKED)
 
 
 class GrantInline(admin.TabularInline):  # type: ignore[type-arg]  # not subscriptable when Django runs
@@ -191,7 +192,7 @@ class NodeAdmin(AuditedAdmin):
         ),
         Act(
             "disable", "Disable", "It gets no more work. It may finish its present work.", _disable,
-            form=lambda _row: ReasonForm, offered=lambda node: node.service not in (Service.DISABLED, Service.REVOKED),
+            form=lambda _row: ReasonForm, offered=lambda node: node.service != Service.DISABLED and _not_revoked(node),
             effect=_work_under_way,
         ),
         Act(
@@ -235,6 +236,7 @@ class JobAdmin(ReadOnlyAdmin):
         "priority",
         "n_attempts",
         "n_given_back",
+        "n_unbegun",
         "queued_at",
     )
     list_filter = ("state", "stage", "track")

@@ -7,7 +7,7 @@ from django.utils import timezone
 from leaderboard.admin import dashboard
 from leaderboard.admin.dashboard import SHOWN_LINES, Line, Panel
 from leaderboard.models import Rejudge, RejudgeState, Track
-from runners.fleet.models import ONLINE_FOR, Job, JobState, Node, NodeGrant
+from runners.fleet.models import LAST_PRIORITY, ONLINE_FOR, Job, JobState, Node, NodeGrant, Service
 
 DRIFT_LIMIT = 0.02
 
@@ -17,7 +17,9 @@ def ill_nodes() -> QuerySet[Node]:
     is_away = Q(last_seen_at=None) | Q(last_seen_at__lte=timezone.now() - ONLINE_FOR)
     drifted = Q(last_drift__gt=DRIFT_LIMIT) | Q(last_drift__lt=-DRIFT_LIMIT)
     serves = Exists(NodeGrant.objects.filter(node=OuterRef("pk")))
-    return Node.objects.filter(~Q(disabled_reason="") | ~Q(obstacle="") | drifted | (is_away & serves))
+    return Node.objects.exclude(service=Service.RETIRED).filter(
+        ~Q(disabled_reason="") | ~Q(obstacle="") | drifted | (is_away & serves)
+    )
 
 
 def why_ill(node: Node) -> str:
@@ -96,4 +98,24 @@ def _unserved_tracks() -> Panel:
             for row in found[:SHOWN_LINES]
         ],
         "Every queue has a node.",
+    )
+
+
+@dashboard.register("fleet.view_job")
+def _placed_last() -> Panel:
+    rows = Job.objects.filter(state=JobState.QUEUED, priority__lte=LAST_PRIORITY).order_by("queued_at")
+    return Panel(
+        "Jobs placed last",
+        "Nodes gave them back, or lost them before their work had begun, twenty times.",
+        reverse("admin:fleet_job_changelist", query={"state__exact": "queued"}),
+        dashboard.bounded_count(rows),
+        [
+            Line(
+                str(job),
+                reverse("admin:fleet_job_change", args=[job.pk]),
+                f"{job.n_given_back} given back, {job.n_unbegun} lost unbegun",
+            )
+            for job in rows[:SHOWN_LINES]
+        ],
+        "No job goes back again and again.",
     )

@@ -12,6 +12,8 @@ from django.utils import timezone
 from runners.wire.protocol import PREPARING, Stage
 
 ONLINE_FOR = timedelta(seconds=90)
+LAST_PRIORITY = -1000
+"""The priority of jobs that nodes gave back, or lost unbegun, too often. All other work comes first."""
 
 
 class Service(models.TextChoices):
@@ -21,7 +23,34 @@ class Service(models.TextChoices):
     DRAINING = "draining", "draining"
     MAINTENANCE = "maintenance", "maintenance"
     DISABLED = "disabled", "disabled"
+    RETIRED = "retired", "retired"
     REVOKED = "revoked", "revoked"
+
+
+class JoinToken(models.Model):
+    """A token by which machines enrol themselves as nodes of some tracks. Stored as a digest, and shown once."""
+
+    name = models.SlugField(max_length=60, unique=True, help_text="Results of its nodes show it.")
+    token_digest = models.CharField(max_length=64, unique=True)
+    tracks = models.ManyToManyField("leaderboard.Track", related_name="+")
+    stages = models.JSONField(default=list)
+    most_nodes = models.PositiveIntegerField(help_text="Most nodes of it in service at once.")
+    judged_again = models.FloatField(
+        default=0.02, help_text="Share of its nodes' evaluations that another node judges again: 0.02 for 2 %."
+    )
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_open(self) -> bool:
+        return self.revoked_at is None and timezone.now() < self.expires_at
 
 
 class Node(models.Model):
@@ -33,6 +62,8 @@ class Node(models.Model):
     capabilities = models.JSONField(default=dict, blank=True)
     protocol_version = models.PositiveIntegerField(null=True, blank=True)
     boot_id = models.UUIDField(null=True, blank=True)
+    state_id = models.UUIDField(null=True, blank=True, help_text="Of the state folder of its last start.")
+    joined_by = models.ForeignKey(JoinToken, null=True, blank=True, on_delete=models.PROTECT, related_name="nodes")
     service = models.CharField(max_length=12, choices=Service.choices, default=Service.IN_SERVICE)
     disabled_reason = models.CharField(
         max_length=500, blank=True, help_text="Public. A node with a reason gets no work."
@@ -159,6 +190,9 @@ class Job(models.Model):
         default=0, help_text="Attempts that were lost, and the one under way; those given back do not count."
     )
     n_given_back = models.PositiveSmallIntegerField(default=0, help_text="Attempts that nodes gave back in order.")
+    n_unbegun = models.PositiveSmallIntegerField(
+        default=0, help_text="Attempts that were lost before their work had begun."
+    )
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     artefact = models.JSONField(null=True, blank=True, help_text="ArtefactRef of the build, for a run job.")
     only_on = models.ForeignKey(
@@ -168,6 +202,14 @@ class Job(models.Model):
         on_delete=models.PROTECT,
         related_name="+",
         help_text="The one node that may run it.",
+    )
+    apart_from = models.ForeignKey(
+        Node,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The node whose result it judges again. That node may not run it, nor one of the same join token.",
     )
     elsewhere = models.BooleanField(
         default=False, help_text="Whether nodes that were busy when they measured the sample may not run it."
@@ -186,6 +228,9 @@ class Job(models.Model):
             models.Index(
                 fields=["track"], condition=Q(state="queued", elsewhere=True), name="job_elsewhere"
             ),  # the sweep: whether a node is left for them
+            models.Index(
+                fields=["priority"], condition=Q(state="queued", priority__lte=-1000), name="job_placed_last"
+            ),  # the dashboard
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(
@@ -218,8 +263,10 @@ class AttemptState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
-LOST = (AttemptState.EXPIRED, AttemptState.FAULTED)
-"""States of an attempt that ended without a report of its sample, and that counts."""
+LOST = Q(state=AttemptState.FAULTED) | Q(state=AttemptState.EXPIRED, began_at__isnull=False)
+"""Attempts that ended without a report of their sample, and that count: their work had begun."""
+UNBEGUN = Q(state=AttemptState.EXPIRED, began_at=None)
+"""Attempts that were lost before their work had begun. They are bounded apart."""
 OPEN_TO_REPORTS = (AttemptState.LEASED, AttemptState.EXPIRED)
 """States in which a report is accepted. An expired attempt may report while no other attempt has taken the job."""
 
@@ -243,6 +290,7 @@ class Attempt(models.Model):
     began_at = models.DateTimeField(null=True, blank=True, help_text="When the node fetched the solution.")
     heartbeat_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
+    to_score = models.BooleanField(default=False, help_text="Whether scores do not yet hold its result.")
 
     class Meta:
         ordering: ClassVar = ["-leased_at"]
@@ -256,10 +304,27 @@ class Attempt(models.Model):
                 condition=Q(state__in=["expired", "faulted", "given_back"]),
                 name="faults_of_node",
             ),  # the chart of a node's faults
+            models.Index(fields=["ended_at"], condition=Q(to_score=True), name="attempts_to_score"),  # score.py
         ]
 
     def __str__(self) -> str:
         return f"attempt {self.number} at {self.job} by {self.node}"
+
+
+class Recheck(models.Model):
+    """A joined node's result that another node judges again; see rechecks.py."""
+
+    live = models.ForeignKey("leaderboard.Evaluation", on_delete=models.CASCADE, related_name="rechecks")
+    shadow = models.ForeignKey("leaderboard.Evaluation", on_delete=models.CASCADE, related_name="+")
+    before = models.ForeignKey("leaderboard.Result", on_delete=models.CASCADE, related_name="+")
+    after = models.ForeignKey("leaderboard.Result", null=True, on_delete=models.CASCADE, related_name="+")
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="rechecks")
+    agrees = models.BooleanField(null=True, help_text="Null until another node has judged it.")
+    time_ratio = models.FloatField(null=True, help_text="The second time over the first.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"recheck of {self.live} after {self.node}"
 
 
 class TaskLock(models.Model):

@@ -1,10 +1,12 @@
 """The owner of a job: an evaluation, which ends with a result; a trial or a PMPP run, which end with an outcome."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
+
+from django.db.models import F, QuerySet
 
 from leaderboard.actions.pmpp_runs import end_run
 from leaderboard.actions.record_result import record_result
@@ -13,6 +15,7 @@ from leaderboard.models import Evaluation, EvaluationState, PmppRun, PmppRunStat
 from leaderboard.models.evaluation import ResultOrigin
 from leaderboard.rows import timed_cases
 from leaderboard.rows.origin import Origin
+from leaderboard.rows.results import append_result
 from leaderboard.standings import scores
 from leaderboard.verification import REFERENCE
 from problems.actions.releases import settle_build_only
@@ -61,6 +64,11 @@ class JobOwner(Protocol):
 
     def terms(self) -> Terms: ...
 
+    @property
+    def is_scored_later(self) -> bool:
+        """Whether its result changes scores: score.py computes them after the report, so `finish` takes no lock."""
+        ...
+
     def hold(self) -> None:
         """Lock the rows that the end of an attempt may change, before locking its job; see `scores.hold`."""
         ...
@@ -86,15 +94,33 @@ class JobOwner(Protocol):
         ...
 
 
+EVALUATION_BESIDE = ("problem", "track", "submission__release", "submission__entrant")
+EVALUATION_LARGE = ("problem__record", "problem__cases", "problem__tags")
+"""Fields that a job's owner reads seldom."""
+
+
+def evaluations() -> QuerySet[Evaluation]:
+    """The rows as `EvaluationOwner.of` takes them."""
+    rows = timed_cases.with_fixed(Evaluation.objects.select_related(*EVALUATION_BESIDE).defer(*EVALUATION_LARGE))
+    return rows.annotate(solution_sha256=F("sample__solution_sha256"), solution_bytes=F("sample__solution_bytes"))
+
+
 @dataclass
 class EvaluationOwner:
     pk: int
 
+    @classmethod
+    def of(cls, row: Evaluation) -> "EvaluationOwner":
+        """The owner of a row that is loaded already."""
+        row.problem.release = row.submission.release  # the same row, joined once
+        owner = cls(row.pk)
+        owner.row = row
+        return owner
+
     @cached_property
     def row(self) -> Evaluation:
-        beside = ("problem", "track", "submission__release", "submission__entrant")
-        row = timed_cases.with_fixed(Evaluation.objects.select_related(*beside)).get(pk=self.pk)
-        row.problem.release = row.submission.release  # the same row, joined once
+        row = evaluations().get(pk=self.pk)
+        row.problem.release = row.submission.release
         return row
 
     @property
@@ -111,6 +137,9 @@ class EvaluationOwner:
 
     @property
     def solution(self) -> BlobRef:
+        known: Any = self.__dict__.get("row")
+        if hasattr(known, "solution_sha256"):
+            return BlobRef(sha256=known.solution_sha256, size_bytes=known.solution_bytes)
         sample = Evaluation.objects.values_list("sample__solution_sha256", "sample__solution_bytes")
         sha256, size_bytes = sample.get(pk=self.pk)  # without the row: a node that fetches a solution needs only these
         return BlobRef(sha256=sha256, size_bytes=size_bytes)
@@ -132,6 +161,10 @@ class EvaluationOwner:
             timed_cases=timed_cases.for_work(row),
         )
 
+    @property
+    def is_scored_later(self) -> bool:
+        return self.row.purpose == Purpose.LIVE
+
     def hold(self) -> None:
         scores.hold(Evaluation.objects.values_list("submission_id", flat=True).get(pk=self.pk))
 
@@ -148,7 +181,8 @@ class EvaluationOwner:
         if self.row.purpose == Purpose.LIVE:
             _settle_withheld(self.problem, report)
         origin = Origin(ResultOrigin.FLEET, attempt=attempt, report_digest=report_digest)
-        return record_result(self.row, report, origin).pk
+        store = append_result if self.is_scored_later else record_result
+        return store(self.row, report, origin).pk
 
     def give_up(self, report: Report) -> None:
         record_result(self.row, report, Origin(ResultOrigin.SITE))
@@ -209,6 +243,8 @@ class TrialOwner:
             is_rerun=False,
             sizes=self.row.sizes,
         )
+
+    is_scored_later = False
 
     def hold(self) -> None:
         list(Trial.objects.select_for_update(no_key=True).filter(pk=self.pk).values_list("pk"))
@@ -278,6 +314,8 @@ class PmppRunOwner:
             times=False,
         )
 
+    is_scored_later = False
+
     def hold(self) -> None:
         list(PmppRun.objects.select_for_update(no_key=True).filter(pk=self.pk).values_list("pk"))
 
@@ -296,6 +334,22 @@ class PmppRunOwner:
 
     def give_up(self, report: Report) -> None:
         end_run(self.row, report)
+
+
+def owners_of(jobs: Sequence[Job]) -> list[JobOwner]:
+    """The owners of several jobs, in their order. Those of evaluations are read by one query."""
+    rows = evaluations().in_bulk({one.evaluation_id for one in jobs if one.evaluation_id is not None})
+    return [EvaluationOwner.of(rows[one.evaluation_id]) if one.evaluation_id else owner_of(one) for one in jobs]
+
+
+def lease_all(jobs: Sequence[Job]) -> None:
+    """Mark the owners of leased jobs as running."""
+    ids = [one.evaluation_id for one in jobs if one.evaluation_id is not None]
+    if ids:
+        Evaluation.objects.filter(pk__in=ids, state=EvaluationState.QUEUED).update(state=EvaluationState.LEASED)
+    for one in jobs:
+        if one.evaluation_id is None:
+            owner_of(one).lease()
 
 
 def owner_of(job: Job) -> JobOwner:

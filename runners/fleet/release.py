@@ -1,11 +1,15 @@
-"""Returns leases: on a node's request, or after they were lost. After too many attempts an organiser must decide."""
+"""Returns leases: on a node's request, or after they were lost.
+
+After too many losses of begun work an organiser must decide. A job that goes back too often without a loss is placed
+last, and the dashboard names it.
+"""
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from runners.fleet.models import Attempt, AttemptState, Job, JobState
+from runners.fleet.models import LAST_PRIORITY, Attempt, AttemptState, Job, JobState
 from runners.fleet.owner import owner_of
 from runners.fleet.retries import is_spent, lost_on
 from runners.wire.protocol import Provenance, Report, Verdict
@@ -28,12 +32,7 @@ def give_back(attempt: Attempt) -> None:
     job = hold(attempt)
     if not _end(attempt, AttemptState.GIVEN_BACK):
         return
-    given_back = {"n_attempts": F("n_attempts") - 1, "n_given_back": F("n_given_back") + 1}
-    Job.objects.filter(pk=attempt.job_id).update(**given_back)
-    if job.n_given_back + 1 >= settings.MAX_GIVEN_BACK and job.state == JobState.LEASED:
-        _give_up(job, f"{settings.MAX_GIVEN_BACK} attempts were given back, the last by node {attempt.node}")
-    else:
-        _requeue(job)
+    _put_back(job, "n_given_back", settings.MAX_GIVEN_BACK)
 
 
 @transaction.atomic
@@ -49,11 +48,15 @@ def expire(attempt: Attempt) -> bool:
 def lose(attempt: Attempt, state: AttemptState, fault: str) -> bool:
     """End a lost or faulted attempt. Requeues its job, or records a platform error if nodes have tried it enough.
 
+    An attempt whose work had not begun does not count: its node died, or could not reach the site.
     Returns False if the attempt had ended already.
     """
     job = hold(attempt)
     if not _end(attempt, state, fault):
         return False
+    if state == AttemptState.EXPIRED and attempt.began_at is None:
+        _put_back(job, "n_unbegun", settings.MAX_UNBEGUN)
+        return True
     if job.state != JobState.LEASED:
         return True
     if is_spent(job):
@@ -67,6 +70,14 @@ def lose(attempt: Attempt, state: AttemptState, fault: str) -> bool:
 def _end(attempt: Attempt, state: AttemptState, fault: str = "") -> bool:
     open_attempt = Attempt.objects.filter(pk=attempt.pk, state=AttemptState.LEASED)
     return bool(open_attempt.update(state=state, fault=fault[:4000], ended_at=timezone.now()))
+
+
+def _put_back(job: Job, counter: str, most: int) -> None:
+    """Requeue a job whose attempt does not count as lost, last if that has happened `most` times."""
+    Job.objects.filter(pk=job.pk).update(n_attempts=F("n_attempts") - 1, **{counter: F(counter) + 1})
+    if getattr(job, counter) + 1 >= most:
+        Job.objects.filter(pk=job.pk).update(priority=LAST_PRIORITY)
+    _requeue(job)
 
 
 def _requeue(job: Job) -> None:

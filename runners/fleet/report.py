@@ -3,18 +3,25 @@
 import hashlib
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from leaderboard import blobs
 from leaderboard.models import Result
-from runners.fleet import jobs
+from runners.fleet import jobs, rechecks
 from runners.fleet.errors import NodeRefused
-from runners.fleet.models import OPEN_TO_REPORTS, Attempt, AttemptState, Job, JobState
-from runners.fleet.owner import JobOwner, owner_of
+from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
+from runners.fleet.owner import EVALUATION_BESIDE, EVALUATION_LARGE, EvaluationOwner, JobOwner, owner_of
 from runners.fleet.release import hold, lose
 from runners.wire.protocol import Report, ReportReply, Stage, Verdict
 
 ENDED = (AttemptState.REPORTED, AttemptState.FAULTED)
+
+
+def attempts() -> QuerySet[Attempt]:
+    """Attempts as `take` reads them, each by one query."""
+    beside = ("node__joined_by", "job", *(f"job__evaluation__{name}" for name in EVALUATION_BESIDE))
+    return Attempt.objects.select_related(*beside).defer(*(f"job__evaluation__{name}" for name in EVALUATION_LARGE))
 
 
 def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
@@ -23,15 +30,65 @@ def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
     if attempt.state in ENDED:
         return _again(attempt, digest)
     _check_blobs(attempt, report)
-    report = _by(attempt.node.slug, report)
+    report = _by(attempt.node, report)
+    owner = _owner(attempt.job)
     with transaction.atomic():
-        job = hold(attempt)
-        if attempt.state in ENDED:
-            return _again(attempt, digest)  # the same report arrived twice at the same time
-        _check_is_first(attempt, job)
         if report.fault:
+            job = hold(attempt)
+            if attempt.state in ENDED:
+                return _again(attempt, digest)
+            _check_is_first(attempt, job)
             return _faulted(attempt, report.fault, digest)
-        return ReportReply(result=_finish(attempt, job, report, digest))
+        job = _hold(attempt, owner)
+        follows = job.stage == Stage.BUILD and report.verdict == Verdict.PASSED and owner.runs_after_build()
+        to_score = owner.is_scored_later and not follows
+        if not (_is_open(attempt, job) and _end(attempt, digest, to_score=to_score)):
+            attempt.refresh_from_db()  # it may have ended before its job was locked
+            if attempt.state in ENDED:
+                return _again(attempt, digest)
+            _check_is_first(attempt, job)
+            _end(attempt, digest, to_score=to_score)
+        Job.objects.filter(pk=job.pk).update(state=JobState.DONE, lease_expires_at=None)
+        if follows:
+            _queue_run(job, owner, report)
+            return ReportReply(result=None)
+        result = owner.finish(report, attempt.pk, digest)
+        if isinstance(owner, EvaluationOwner) and result is not None:
+            _recheck(attempt, owner, result)
+        return ReportReply(result=result)
+
+
+def _recheck(attempt: Attempt, owner: EvaluationOwner, result: int) -> None:
+    """Start a second judgement if one is drawn, or compare this one with the first."""
+    if owner.is_scored_later:
+        rechecks.start_if_drawn(attempt.node, owner.row, result)
+    else:
+        rechecks.note(owner.row, result)
+
+
+def _owner(job: Job) -> JobOwner:
+    """The owner, from the evaluation that was read with the attempt if it has one."""
+    evaluation = job.evaluation
+    return EvaluationOwner.of(evaluation) if evaluation is not None else owner_of(job)
+
+
+def _hold(attempt: Attempt, owner: JobOwner) -> Job:
+    """Lock the attempt's job, after its owner where the report changes more than the result. All that ends an attempt
+    locks its job first."""
+    if not owner.is_scored_later:
+        owner.hold()
+    return Job.objects.select_for_update(of=("self",), no_key=True).select_related("track").get(pk=attempt.job_id)
+
+
+def _end(attempt: Attempt, digest: str, *, to_score: bool) -> bool:
+    """Store the end; False if the attempt is not any more in the state in which it was read."""
+    same = Attempt.objects.filter(pk=attempt.pk, state=attempt.state)
+    return bool(
+        same.update(
+            state=AttemptState.REPORTED, report_digest=digest, ended_at=timezone.now(), log_tail="", cases=[],
+            to_score=to_score,
+        )
+    )  # fmt: skip
 
 
 def _again(attempt: Attempt, digest: str) -> ReportReply:
@@ -41,10 +98,11 @@ def _again(attempt: Attempt, digest: str) -> ReportReply:
     return ReportReply(result=result and result.pk, duplicate=True)
 
 
-def _by(node: str, report: Report) -> Report:
+def _by(node: Node, report: Report) -> Report:
     """The report with its node's own name, also in the keys of shared baselines. No node can report as another one."""
     measurements = [one.model_copy(update={"key": f"{node}:{one.key}"}) for one in report.measurements]
-    provenance = report.provenance.model_copy(update={"node": node})
+    joined_by = node.joined_by.name if node.joined_by else ""
+    provenance = report.provenance.model_copy(update={"node": node.slug, "join_token": joined_by})
     return report.model_copy(update={"measurements": measurements, "provenance": provenance})
 
 
@@ -65,10 +123,14 @@ def _check_is_first(attempt: Attempt, job: Job) -> None:
     """Check that no other event has ended the job. Raises NodeRefused with that event."""
     if job.state == JobState.CANCELLED:
         raise NodeRefused(409, "cancelled", "The submission was cancelled; its results are discarded.")
-    others = Attempt.objects.filter(job=job).exclude(pk=attempt.pk)
-    taken = others.filter(state=AttemptState.LEASED).exists() or job.state == JobState.DONE
-    if attempt.state not in OPEN_TO_REPORTS or taken:
+    if not _is_open(attempt, job):
         raise NodeRefused(409, "superseded", "The lease was lost and another attempt has taken the job.")
+
+
+def _is_open(attempt: Attempt, job: Job) -> bool:
+    """Whether the locked job waits for this attempt's report: it holds the lease, or lost it and no other took it."""
+    waits_in = {AttemptState.LEASED: JobState.LEASED, AttemptState.EXPIRED: JobState.QUEUED}
+    return waits_in.get(AttemptState(attempt.state)) == job.state
 
 
 def _faulted(attempt: Attempt, fault: str, digest: str) -> ReportReply:
@@ -78,23 +140,10 @@ def _faulted(attempt: Attempt, fault: str, digest: str) -> ReportReply:
     return ReportReply(result=None)
 
 
-def _finish(attempt: Attempt, job: Job, report: Report, digest: str) -> int | None:
-    Attempt.objects.filter(pk=attempt.pk).update(
-        state=AttemptState.REPORTED, report_digest=digest, ended_at=timezone.now(), log_tail="", cases=[]
-    )
-    Job.objects.filter(pk=job.pk).update(state=JobState.DONE, lease_expires_at=None)
-    owner = owner_of(job)
-    if job.stage == Stage.BUILD and report.verdict == Verdict.PASSED and owner.runs_after_build():
-        _queue_run(job, owner, report)
-        return None
-    return owner.finish(report, attempt.pk, digest)
-
-
 def _queue_run(job: Job, owner: JobOwner, report: Report) -> None:
     if report.artefact is None:
         raise NodeRefused(422, "artefact_missing", "A build that passed must name its artefact.")
     artefact = report.artefact.model_dump(mode="json")
-    jobs.make(
-        job.track, [owner], job.priority, Stage.RUN, artefact=artefact, elsewhere=job.elsewhere, only_on=job.only_on
-    )
+    same = {"elsewhere": job.elsewhere, "only_on": job.only_on, "apart_from": job.apart_from}
+    jobs.make(job.track, [owner], job.priority, Stage.RUN, artefact=artefact, **same)
     owner.requeue()  # queued until a node takes the run

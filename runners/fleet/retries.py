@@ -21,7 +21,7 @@ def is_spent(job: Job) -> bool:
 
 def lost_on(job: Job) -> dict[int, str]:
     """The nodes on which attempts at the job were lost: slugs by id."""
-    lost = Attempt.objects.filter(job=job, state__in=LOST).order_by("node__slug")
+    lost = Attempt.objects.filter(LOST, job=job).order_by("node__slug")
     return dict(lost.values_list("node_id", "node__slug"))
 
 
@@ -31,12 +31,12 @@ def in_turn(queue: QuerySet[Job], node: Node, first: Job) -> Job | None:
     Jobs that this node has not lost go first. The last attempt at a job that only this node has lost is left to the
     other nodes that serve the queue.
     """
-    lost_here = Attempt.objects.filter(node=node, state__in=LOST).values("job_id")
+    lost_here = Attempt.objects.filter(LOST, node=node).values("job_id")
     if found := queue.exclude(pk__in=lost_here).first():
         return found
     if not _others_serve(first, [node.pk]):
         return first
-    lost_elsewhere = Attempt.objects.filter(state__in=LOST).exclude(node=node).values("job_id")
+    lost_elsewhere = Attempt.objects.filter(LOST).exclude(node=node).values("job_id")
     return queue.filter(Q(n_attempts__lt=settings.MAX_ATTEMPTS - 1) | Q(pk__in=lost_elsewhere)).first()
 
 

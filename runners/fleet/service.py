@@ -29,7 +29,7 @@ def _check(user: Any) -> None:
 def renew_token(user: Any, node: Node) -> str:
     """Make a new token, which cannot be read again. The old one stops working at once."""
     _check(user)
-    _refuse_revoked(node)
+    _refuse_gone(node)
     secret = PREFIX + secrets.token_urlsafe(32)
     Node.objects.filter(pk=node.pk).update(token_digest=digest_of(secret))
     record(user, "renew token", node)
@@ -57,7 +57,7 @@ def maintain(user: Any, node: Node, note: str, back_at: datetime | None = None) 
 def enable(user: Any, node: Node, reason: str = "") -> None:
     """Give the node work again. Raises Conflict if it is revoked."""
     _check(user)
-    _refuse_revoked(node)
+    _refuse_gone(node)
     record(
         user, "enable", node, reason, **_set_service(node, service=Service.IN_SERVICE, disabled_reason="", back_at=None)
     )
@@ -94,7 +94,7 @@ def _stop(user: Any, node: Node, service: Service, act: str, reason: str, back_a
     _check(user)
     if not reason.strip():
         raise Refused("reason_needed", "Give a reason. It is shown on the node's page.")
-    _refuse_revoked(node)
+    _refuse_revoked(node) if service is Service.REVOKED else _refuse_gone(node)
     detail = _set_service(node, service=service, disabled_reason=reason.strip()[:MAX_REASON], back_at=back_at)
     record(user, act, node, reason, **detail)
 
@@ -105,6 +105,13 @@ def _set_service(node: Node, **values: Any) -> dict[str, Any]:
     before = held.values(*values).get()
     held.update(**values)
     return edit_detail(before, values)
+
+
+def _refuse_gone(node: Node) -> None:
+    """Raises Conflict for a node that is revoked, or has left: only revoking and voiding are left to do."""
+    _refuse_revoked(node)
+    if Node.objects.filter(pk=node.pk, service=Service.RETIRED).exists():
+        raise Conflict("retired", f"{node.slug} has left. Let the machine join again, or enrol it as a new node.")
 
 
 def _refuse_revoked(node: Node) -> None:

@@ -1,5 +1,5 @@
 """Sweep: returns jobs and uploads with expired leases to the queue, has disturbed times measured elsewhere, and deletes
-old trials, PMPP runs and uploads."""
+old trials, PMPP runs and uploads. Retires joined nodes that have gone."""
 
 from django.utils import timezone
 
@@ -7,6 +7,7 @@ from leaderboard.actions.pack_uploads import sweep_packings
 from leaderboard.actions.pmpp_runs import forget_old_runs
 from leaderboard.actions.try_solution import forget_old_trials
 from runners.fleet.elsewhere import measure_elsewhere, take_back
+from runners.fleet.joining import retire_gone
 from runners.fleet.models import Attempt, AttemptState, JobState
 from runners.fleet.release import expire
 
@@ -17,6 +18,7 @@ def sweep() -> int:
         state=AttemptState.LEASED, job__state=JobState.LEASED, job__lease_expires_at__lt=timezone.now()
     ).select_related("job", "node")
     swept = sum(map(expire, expired))
+    retire_gone()
     take_back()
     measure_elsewhere()
     forget_old_trials()

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from celery import Task, shared_task
@@ -16,10 +17,11 @@ from leaderboard.packing import ground
 from leaderboard.packing.step import ENDING, pack_next
 from leaderboard.settle.questions import settle_questions
 from leaderboard.similarity.compare import compare_new
-from leaderboard.standings.rank import rank_touched
+from leaderboard.standings.rank import rank_if_stale, stale_places
 from leaderboard.standings.shared_noise import measure_shared_noise
 from runners.fleet import pulse
 from runners.fleet.reference_runs import watch_noise
+from runners.fleet.score import score_reported
 from runners.fleet.sweep import sweep as sweep_leases
 from runners.fleet.task_locks import held
 from runners.fleet.top_up import top_up_all
@@ -28,13 +30,21 @@ from runners.fleet.verify_again import verify_again as start_due_verifications
 logger = logging.getLogger(__name__)
 RANK_LOCK_SECONDS, SETTLE_LOCK_SECONDS, SWEEP_LOCK_SECONDS, COMPARE_LOCK_SECONDS = 30.0, 30.0, 5.0, 300.0
 VOID_LOCK_SECONDS, VERIFY_LOCK_SECONDS, NOTIFY_LOCK_SECONDS, NOISE_LOCK_SECONDS = 60.0, 60.0, 60.0, 300.0
+SCORE_LOCK_SECONDS = 30.0
 """Maximum pauses of these tasks after a worker died during them. A step that takes longer may run twice at the same
 time. That costs time and changes nothing else."""
 
 
 @shared_task(name="podium.rank")
 def rank() -> None:
-    _alone("rank", rank_touched, RANK_LOCK_SECONDS)
+    """Each board under a lock of its own: a large one holds up no other while another thread or worker is free."""
+    for place in _reading("rank", stale_places):
+        _alone(f"rank {place.pk}", partial(rank_if_stale, place), RANK_LOCK_SECONDS)
+
+
+@shared_task(name="podium.score")
+def score() -> None:
+    _alone("score", score_reported, SCORE_LOCK_SECONDS)
 
 
 @shared_task(name="podium.settle")
@@ -103,3 +113,12 @@ def _alone(name: str, step: Callable[[], int], lock_seconds: float) -> None:
                 step()
     except (DatabaseError, BlobsUnavailable):
         logger.exception("%s failed; trying again at its next turn", name)
+
+
+def _reading(name: str, rows: Callable[[], list[Any]]) -> list[Any]:
+    """The rows; none while the database is unavailable."""
+    try:
+        return rows()
+    except DatabaseError:
+        logger.exception("%s failed; trying again at its next turn", name)
+        return []

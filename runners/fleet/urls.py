@@ -20,6 +20,9 @@ register_converter(Sha256Converter, "sha256")
 urlpatterns = [
     path("hello", views.hello, name="node-hello"),
     path("health", views.health, name="node-health"),
+    path("join", views.join, name="node-join"),
+    path("leave", views.leave, name="node-leave"),
+    path("heartbeat", views.beat, name="node-beat"),
     path("claim", views.claim, name="node-claim"),
     path("attempts/<uuid:attempt>/heartbeat", views.heartbeat, name="node-heartbeat"),
     path("attempts/<uuid:attempt>/release", views.release, name="node-release"),

@@ -1,13 +1,16 @@
 """The node API: hello, health, claim, heartbeat, release, blobs, report. Thin: authenticate, parse, call, answer."""
 
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import wraps
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
+from django.db.models import F, QuerySet
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -15,22 +18,26 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 from pydantic import BaseModel, ValidationError
 
-from leaderboard import blobs
+from leaderboard import blobs, client_address
 from leaderboard.errors import Refused
+from runners.fleet import beats, joining, uploads
 from runners.fleet import claim as claims
 from runners.fleet import health as healths
 from runners.fleet import hello as hellos
 from runners.fleet import report as reports
-from runners.fleet import uploads
 from runners.fleet.errors import NodeRefused
-from runners.fleet.models import Attempt, AttemptState, Job, Node
+from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant
 from runners.fleet.owner import owner_of
 from runners.fleet.release import give_back
+from runners.fleet.renewals import RENEWALS, hold_for, note_alive
+from runners.fleet.shedding import GATE, HELD_BEYOND_SECONDS, retry_after_seconds
+from runners.wire.batches import Claimed, ClaimRequest, NodeBeat
+from runners.wire.broker import Rarely
 from runners.wire.health import NodeHealth
+from runners.wire.join import JoinReply, JoinRequest
 from runners.wire.protocol import (
     MAX_BLOB_BYTES,
     PROTOCOL_VERSION,
-    ClaimRequest,
     Heartbeat,
     HeartbeatReply,
     Hello,
@@ -40,7 +47,10 @@ from runners.wire.protocol import (
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
-SEEN_GRAIN = timedelta(seconds=10)
+SEEN_GRAIN = timedelta(seconds=5)
+
+logger = logging.getLogger(__name__)
+_rarely = Rarely()
 
 View = Callable[..., HttpResponseBase]
 
@@ -50,12 +60,22 @@ def _json(model: BaseModel, status: int = 200) -> HttpResponse:
 
 
 def _refusing(view: View) -> View:
-    """Answer refusals and malformed bodies with a `WireError` and its status."""
+    """Answer refusals and malformed bodies with a `WireError` and its status; with 503, a call beyond the bound of
+    shedding.py, and one to which the database did not answer in time."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        note_alive(request)
         try:
-            return view(request, *args, **kwargs)
+            with GATE.turn() as has_turn:
+                if not has_turn:
+                    return _turned_away(request, kwargs)
+                RENEWALS.write_if_due()
+                return view(request, *args, **kwargs)
+        except (OperationalError, InterfaceError):
+            if _rarely.due("database"):
+                logger.exception("the database does not answer a node's call")
+            return _turned_away(request, kwargs)
         except NodeRefused as refused:
             return _json(refused.error, refused.status)
         except Refused as refused:
@@ -68,26 +88,66 @@ def _refusing(view: View) -> View:
     return wrapped
 
 
-def _node(request: HttpRequest) -> Node:
+def _turned_away(request: HttpRequest, of: Mapping[str, Any]) -> HttpResponse:
+    """503 with Retry-After. The lease of a report that is turned away lasts until the node has sent it again."""
+    seconds = retry_after_seconds()
+    if request.path.endswith("/report"):
+        hold_for(request, of["attempt"], seconds + HELD_BEYOND_SECONDS)
+    answer = _json(NodeRefused(503, "busy", "The site is busy. Call again later.").error, 503)
+    answer["Retry-After"] = str(seconds)
+    answer._has_been_logged = True  # type: ignore[attr-defined]  # else Django logs each as an error
+    if _rarely.due("busy"):
+        logger.warning("calls of nodes are turned away: more come than this process serves at once")
+    return answer
+
+
+def _secret_digest(request: HttpRequest) -> str:
+    """The digest of the node's token; of no token, that of an empty one, which no node has."""
     scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    node = Node.objects.filter(token_digest=claims.digest_of(secret)).first() if scheme == "Bearer" else None
+    return claims.digest_of(secret if scheme == "Bearer" else "")
+
+
+def _node(request: HttpRequest, *, notes: bool = True) -> Node:
+    """The node of the token. `notes` stores that it was seen; a hello is judged before."""
+    node = Node.objects.filter(token_digest=_secret_digest(request)).first()
     if node is None:
         raise NodeRefused(
             401, "unknown_node", "No node has this token. An organiser makes one with `manage.py add_node`."
         )
+    return _seen(node) if notes else node
+
+
+def _seen(node: Node) -> Node:
     now = timezone.now()
     if node.last_seen_at is None or now - node.last_seen_at > SEEN_GRAIN:
         Node.objects.filter(pk=node.pk).update(last_seen_at=now)
     return node
 
 
-def _attempt(request: HttpRequest, pk: UUID) -> Attempt:
-    node = _node(request)
-    attempt = Attempt.objects.select_related("job").filter(pk=pk, node=node).first()
-    secret = request.headers.get("X-Podium-Attempt", "")
+def _grant(request: HttpRequest, track: str, stage: str) -> NodeGrant:
+    """The node's grant of this queue, with node and track."""
+    of_node = NodeGrant.objects.filter(node__token_digest=_secret_digest(request), track__slug=track, stage=stage)
+    found = of_node.select_related("node", "track").first()
+    if found is None:
+        node = _node(request)
+        if node.disabled_reason:
+            raise NodeRefused(403, "node_disabled", f"It is disabled: {node.disabled_reason}")
+        raise NodeRefused(403, "not_granted", f"The node may not serve {stage} of track {track}.")
+    _seen(found.node)
+    return found
+
+
+def _attempt(request: HttpRequest, pk: UUID, rows: QuerySet[Attempt] | None = None) -> Attempt:
+    """The node's attempt with its job and node, by one query."""
+    own = (Attempt.objects.select_related("job", "node") if rows is None else rows).filter(
+        pk=pk, node__token_digest=_secret_digest(request)
+    )
+    attempt, secret = own.first(), request.headers.get("X-Podium-Attempt", "")
+    if attempt is None:
+        _node(request)
     if attempt is None or not constant_time_compare(attempt.token_digest, claims.digest_of(secret)):
         raise NodeRefused(404, "unknown_attempt", "This node has no such attempt.")
-    attempt.node = node
+    _seen(attempt.node)
     return attempt
 
 
@@ -121,7 +181,7 @@ def _check_version(version: int) -> None:
 @require_http_methods(["POST"])
 @_refusing
 def hello(request: HttpRequest) -> HttpResponse:
-    node = _node(request)
+    node = _node(request, notes=False)
     said = Hello.model_validate_json(_without_nul(_body(request)))
     _check_version(said.protocol_version)
     grants = hellos.take(node, said)
@@ -132,8 +192,27 @@ def hello(request: HttpRequest) -> HttpResponse:
             lease_seconds=settings.LEASE_SECONDS,
             heartbeat_seconds=settings.HEARTBEAT_SECONDS,
             disabled_reason=node.disabled_reason,
+            broker_url=settings.NODE_BROKER_URL,
         )
     )
+
+
+@csrf_exempt
+@require_http_methods(["POST"])
+@_refusing
+def join(request: HttpRequest) -> HttpResponse:
+    said = JoinRequest.model_validate_json(_without_nul(_body(request)))
+    _check_version(said.protocol_version)
+    node, secret = joining.join(_secret_digest(request), said.name, client_address.of(request))
+    return _json(JoinReply(node=node.slug, token=secret, broker_url=settings.NODE_BROKER_URL), 201)
+
+
+@csrf_exempt
+@require_http_methods(["POST"])
+@_refusing
+def leave(request: HttpRequest) -> HttpResponse:
+    joining.leave(_node(request))
+    return HttpResponse(status=204)
 
 
 @csrf_exempt
@@ -150,11 +229,14 @@ def health(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["POST"])
 @_refusing
 def claim(request: HttpRequest) -> HttpResponse:
-    node = _node(request)
     asked = ClaimRequest.model_validate_json(_body(request))
     _check_version(asked.protocol_version)
-    work = claims.claim(node, asked.track, asked.stage)
-    return _json(work) if work else HttpResponse(status=204)
+    grant = _grant(request, asked.track, asked.stage.value)
+    hellos.check_boot(grant.node, asked.boot_id)
+    if asked.most is not None:
+        return _json(Claimed(works=claims.claim(grant, asked.most)))
+    works = claims.claim(grant)
+    return _json(works[0]) if works else HttpResponse(status=204)
 
 
 @csrf_exempt
@@ -179,6 +261,16 @@ def heartbeat(request: HttpRequest, attempt: UUID) -> HttpResponse:
 @csrf_exempt
 @require_http_methods(["POST"])
 @_refusing
+def beat(request: HttpRequest) -> HttpResponse:
+    node = _node(request, notes=False)
+    said = NodeBeat.model_validate_json(_without_nul(_body(request)))
+    hellos.check_boot(node, said.boot_id)
+    return _json(beats.take(_seen(node), said))
+
+
+@csrf_exempt
+@require_http_methods(["POST"])
+@_refusing
 def release(request: HttpRequest, attempt: UUID) -> HttpResponse:
     give_back(_attempt(request, attempt))
     return HttpResponse(status=204)
@@ -188,7 +280,7 @@ def release(request: HttpRequest, attempt: UUID) -> HttpResponse:
 @require_http_methods(["POST"])
 @_refusing
 def report(request: HttpRequest, attempt: UUID) -> HttpResponse:
-    held = _attempt(request, attempt)
+    held = _attempt(request, attempt, reports.attempts())
     body = _body(request)
     return _json(reports.take(held, body, Report.model_validate_json(_without_nul(body))))
 
@@ -197,7 +289,7 @@ def report(request: HttpRequest, attempt: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "PUT"])
 @_refusing
 def blob(request: HttpRequest, attempt: UUID, sha256: str) -> HttpResponseBase:
-    held = _attempt(request, attempt)
+    held = _attempt(request, attempt, _with_solution())
     if request.method == "PUT":
         is_new = uploads.take(held, sha256, _length(request, MAX_BLOB_BYTES), request)  # type: ignore[arg-type]
         return HttpResponse(status=201 if is_new else 200)
@@ -209,14 +301,32 @@ def blob(request: HttpRequest, attempt: UUID, sha256: str) -> HttpResponseBase:
 
 def _get(attempt: Attempt, sha256: str) -> HttpResponseBase:
     """Send a blob that was leased with the attempt. Work begins with the solution. Raises NodeRefused for any other."""
+    if sha256 == getattr(attempt, "sample_sha256", None):
+        return _begin(attempt, sha256)
     owner = owner_of(attempt.job)
     artefact = (attempt.job.artefact or {}).get("blob", {}).get("sha256")
     if sha256 == owner.solution.sha256:
-        Attempt.objects.filter(pk=attempt.pk, began_at=None).update(began_at=timezone.now())
-    elif sha256 == owner.problem.record_sha256:
+        return _begin(attempt, sha256)
+    if sha256 == owner.problem.record_sha256:
         return HttpResponse(bytes(owner.problem.record), content_type="application/octet-stream")
-    elif sha256 != artefact and not owner.problem.blobs.filter(sha256=sha256).exists():
+    if sha256 != artefact and not owner.problem.blobs.filter(sha256=sha256).exists():
         raise NodeRefused(404, "not_leased", "This attempt was not leased that blob.")
+    return _file(sha256)
+
+
+def _with_solution() -> QuerySet[Attempt]:
+    """Attempts with their sample's digest, by one query; trials and PMPP runs have none."""
+    rows = Attempt.objects.select_related("job", "node")
+    return rows.annotate(sample_sha256=F("job__evaluation__sample__solution_sha256"))
+
+
+def _begin(attempt: Attempt, sha256: str) -> HttpResponseBase:
+    """Send the solution: the work on the attempt begins."""
+    Attempt.objects.filter(pk=attempt.pk, state=AttemptState.LEASED, began_at=None).update(began_at=timezone.now())
+    return _file(sha256)
+
+
+def _file(sha256: str) -> HttpResponseBase:
     try:
         return FileResponse(blobs.store().open(sha256), content_type="application/octet-stream")
     except blobs.BlobMissing as error:

@@ -181,6 +181,8 @@ class Hello(WireModel):
     boot_id: UUID | None = None
     """Random id of a node's start. A new id returns the leases of the node's earlier start. Null while reports of the
     earlier start are unsent."""
+    state_id: UUID | None = None
+    """Random id of the node's state folder. A start with the same one takes over from the earlier start at once."""
     obstacle: str = Field(default="", max_length=400)
     """The node's own reason for taking no work now, shown in public; empty if it takes work."""
 
@@ -192,14 +194,8 @@ class HelloReply(WireModel):
     lease_seconds: float
     heartbeat_seconds: float
     disabled_reason: str = ""
-
-
-class ClaimRequest(WireModel):
-    """Asks for one job of a track's stage. The answer is a `Work`, or 204 if none is queued."""
-
-    protocol_version: int
-    track: str
-    stage: Stage
+    broker_url: str = ""
+    """The broker's address with an account that may only read; empty if the site tells none."""
 
 
 class TrackSpec(WireModel):
@@ -409,6 +405,7 @@ class Provenance(WireModel):
     """`compute-eval` if build commands ran unchanged, else the track's image policy."""
     profiler: str = ""
     """Name and version, such as `cupti 13.0`."""
+    join_token: str = ""  # the name of the token by which the node joined, which the site fills in
     peaks: Peaks = Peaks()
     started_at: str = ""
     finished_at: str = ""

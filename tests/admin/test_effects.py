@@ -35,6 +35,7 @@ TELLING = {
     "Evaluation": {"rerun"},
     "Rejudge": {"apply", "drop", "pause", "resume"},
     "Clarification": {"erratum"},
+    "JoinToken": {"revoke"},
     "Node": {"drain", "maintain", "disable", "revoke", "void"},
 }  # fmt: skip
 

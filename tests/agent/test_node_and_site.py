@@ -227,6 +227,45 @@ def test_a_stopping_node_gives_its_leases_and_their_messages_back(
     assert machine.leftovers() == []
 
 
+def test_begun_work_ends_within_the_grace_and_the_rest_goes_back(site: WireSite, start: Start) -> None:
+    """One slot: the first job is at its test, and the others wait for the slot."""
+    works = [site.add(shell_problem(timeout_seconds=30), {"solution.sh": f"sleep 2; exit {n}"}) for n in range(2)]
+    node = start(slots=1)
+    site.wait_until(lambda: any(beat.stage == TESTING for beat in site.heartbeats))
+    node.stop(grace_seconds=30)
+    assert site.reports.keys() | set(site.released) == {work.attempt for work in works}
+    begun = {attempt for attempt, stage in site.beaten if stage == TESTING}
+    assert begun <= site.reports.keys()
+    assert not site.reports.keys() & set(site.released)
+
+
+def test_what_does_not_end_within_the_grace_goes_back(site: WireSite, start: Start) -> None:
+    work = site.add(shell_problem(timeout_seconds=60), LONG)
+    node = start(slots=1)
+    site.wait_until(lambda: any(beat.stage == TESTING for beat in site.heartbeats))
+    began = time.monotonic()
+    node.stop(grace_seconds=1)
+    assert 1 <= time.monotonic() - began < 20
+    assert (site.released, site.reports) == ([work.attempt], {})
+
+
+def test_a_node_without_work_for_so_long_ends(site: WireSite, start: Start) -> None:
+    work = site.add(shell_problem(), GOOD)
+    node = start()
+    began = time.monotonic()
+    node.wait(until_idle_seconds=1.5)
+    assert time.monotonic() - began >= 1.5
+    assert work.attempt in site.reports
+
+
+def test_a_node_whose_place_another_process_has_taken_ends(site: WireSite, start: Start) -> None:
+    node = start()
+    site.refuse["heartbeat"] = (409, WireError(code="another_process", message="Another process is at work."))
+    node.wait()
+    assert node.refused is not None
+    assert node.refused.error.code == "another_process"
+
+
 @on_each_broker
 def test_a_drained_node_gives_its_leases_back_and_eats_no_message_until_it_may_again(
     site: WireSite, start: Start, machine: Machine

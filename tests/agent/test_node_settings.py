@@ -17,7 +17,7 @@ def test_three_variables_are_enough() -> None:
     assert settings.slots >= 1
 
 
-@pytest.mark.parametrize("name", sorted(WHOLE))
+@pytest.mark.parametrize("name", ["PODIUM_NODE_TOKEN", "PODIUM_SITE_URL"])
 def test_a_missing_variable_is_named_with_where_it_comes_from(name: str) -> None:
     with pytest.raises(MissingSetting, match=f"  {name}: .+"):
         NodeSettings.read({key: value for key, value in WHOLE.items() if key != name})
@@ -26,7 +26,20 @@ def test_a_missing_variable_is_named_with_where_it_comes_from(name: str) -> None
 def test_all_missing_variables_are_named_at_once() -> None:
     with pytest.raises(MissingSetting) as missing:
         NodeSettings.read({})
-    assert all(name in str(missing.value) for name in WHOLE)
+    assert all(name in str(missing.value) for name in ("PODIUM_NODE_TOKEN", "PODIUM_SITE_URL"))
+
+
+def test_a_node_that_joins_needs_no_token() -> None:
+    rest = {key: value for key, value in WHOLE.items() if key != "PODIUM_NODE_TOKEN"}
+    assert NodeSettings.read(rest, joins=True).token == ""
+
+
+def test_the_site_may_tell_the_broker_and_a_node_s_own_setting_goes_first() -> None:
+    rest = {key: value for key, value in WHOLE.items() if key != "PODIUM_BROKER_URL"}
+    assert NodeSettings.read(rest).broker("amqp://reader@site/") == "amqp://reader@site/"
+    assert NodeSettings.read(WHOLE).broker("amqp://reader@site/") == "filesystem://"
+    with pytest.raises(MissingSetting, match="PODIUM_BROKER_URL:"):
+        NodeSettings.read(rest).broker("")
 
 
 def test_a_secret_may_come_from_a_file(tmp_path: Path) -> None:

@@ -3,14 +3,17 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from uuid import uuid4
 
 import pytest
 
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
-from runners.agent.link.client import SiteClient
-from runners.wire.protocol import PROTOCOL_VERSION, ClaimRequest, Heartbeat, Stage
+from runners.agent.link.client import SPREAD, SiteClient
+from runners.wire.alive import HEADER
+from runners.wire.batches import ClaimRequest, NodeBeat
+from runners.wire.protocol import PROTOCOL_VERSION, Stage
 
 RESULT = b'{"result": 7}'
 
@@ -21,6 +24,7 @@ class Site:
     def __init__(self, *answers: tuple[int, dict[str, str], bytes]) -> None:
         self.answers = list(answers)
         self.bodies: list[bytes] = []
+        self.headers: list[Message] = []
         self.url = ""
 
     def answer(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
@@ -33,6 +37,7 @@ def _handler_of(site: Site) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
+            site.headers.append(self.headers)
             status, headers, body = site.answer(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(status)
             for name, value in {**headers, "Content-Length": str(len(body))}.items():
@@ -99,17 +104,36 @@ def test_a_claim_is_not_repeated_even_where_the_site_says_when_to_come_back() ->
 def test_a_heartbeat_is_not_repeated() -> None:
     with serving((503, {}, b"")) as (site, client):
         with pytest.raises(SiteUnavailable):
-            client.heartbeat(uuid4(), "secret", Heartbeat(stage="testing"))
+            client.beat(NodeBeat())
         assert len(site.bodies) == 1
 
 
-def test_the_site_says_when_to_come_back_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_site_says_when_to_come_back_up_to_a_bound_and_nodes_spread_out(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     monkeypatch.setattr("urllib3.util.retry.time.sleep", waits.append)
     answers = [(429, {"Retry-After": seconds}, b"") for seconds in ("7", "3600")]
     with serving(*answers, (200, {}, RESULT)) as (_, client):
         client.report(uuid4(), "secret", b"{}")
-    assert waits == [7, 30]
+    assert 7 <= waits[0] <= 7 * SPREAD
+    assert 30 <= waits[1] <= 30 * SPREAD
+    assert waits[0] / 7 != waits[1] / 30
+
+
+def test_a_call_that_is_not_repeated_notes_how_long_the_site_wants_no_other() -> None:
+    with serving((503, {"Retry-After": "7"}, b"")) as (_, client):
+        assert client.pause_seconds == 0
+        with pytest.raises(SiteUnavailable):
+            client.beat(NodeBeat())
+        assert 6 < client.pause_seconds <= 7 * SPREAD
+
+
+def test_each_call_names_the_attempts_alive() -> None:
+    with serving((200, {}, RESULT)) as (site, client):
+        alive = [uuid4(), uuid4()]
+        client.report(alive[0], "secret", b"{}")
+        client.alive = lambda: alive
+        client.report(alive[0], "secret", b"{}")
+    assert [headers.get(HEADER) for headers in site.headers] == [None, ",".join(one.hex for one in alive)]
 
 
 def test_a_site_that_cannot_be_reached_is_named_with_the_cause() -> None:

@@ -18,14 +18,12 @@ from problems.spec.command.problem import CommandProblem
 from problems.spec.kinds import Kind
 from problems.spec.solution import FileSolution
 from runners.agent.link.client import SiteClient
+from runners.wire.batches import AttemptBeat, Claimed, ClaimRequest, NodeBeat, NodeBeatReply
 from runners.wire.broker import celery_settings
 from runners.wire.protocol import (
     JUDGE_VERSIONS,
     BlobRef,
-    ClaimRequest,
     Grant,
-    Heartbeat,
-    HeartbeatReply,
     Hello,
     HelloReply,
     ProblemRef,
@@ -64,10 +62,11 @@ class WireSite:
         self.put: dict[str, bytes] = {}
         self.reports: dict[UUID, Report] = {}
         self.released: list[UUID] = []
-        self.heartbeats: list[Heartbeat] = []
+        self.heartbeats: list[AttemptBeat] = []
         self.beaten: list[tuple[UUID, str]] = []
         """Attempt and stage of each heartbeat."""
         self.claims: list[ClaimRequest] = []
+        """One for each job that a claim asks for."""
         self.cancelled = False
         self.away = False
         self.blobs_are_down = False
@@ -161,15 +160,24 @@ class WireSite:
                 disabled_reason=self.disabled_reason,
             )
             return 200, reply.model_dump_json().encode()
+        if parts[0] == "heartbeat":
+            return self._beat(NodeBeat.model_validate_json(body))
         if parts[0] == "claim":
             return self._claim(ClaimRequest.model_validate_json(body))
         return self._of_attempt(method, UUID(parts[1]), parts[2:], body)
 
     def _claim(self, request: ClaimRequest) -> tuple[int, bytes]:
-        self.claims.append(request)
+        self.claims += [request] * (request.most or 1)
         if self.disabled_reason:
             return 403, WireError(code="node_disabled", message=self.disabled_reason).model_dump_json().encode()
-        return (200, self.queue.pop(0).model_dump_json().encode()) if self.queue else (204, b"")
+        works = [self.queue.pop(0) for _ in range(min(request.most or 1, len(self.queue)))]
+        return 200, Claimed(works=works).model_dump_json().encode()
+
+    def _beat(self, said: NodeBeat) -> tuple[int, bytes]:
+        self.heartbeats += said.beats
+        self.beaten += [(one.attempt, one.stage) for one in said.beats]
+        cancelled = [one.attempt for one in said.beats] if self.cancelled else []
+        return 200, NodeBeatReply(cancelled=cancelled).model_dump_json().encode()
 
     def _of_attempt(self, method: str, attempt: UUID, what: list[str], body: bytes) -> tuple[int, bytes]:
         if what[0] == "blobs" and method == "GET":
@@ -177,10 +185,6 @@ class WireSite:
         if what[0] == "blobs":
             self.put[what[1]] = body
             return 201, b""
-        if what[0] == "heartbeat":
-            self.heartbeats.append(Heartbeat.model_validate_json(body))
-            self.beaten.append((attempt, self.heartbeats[-1].stage))
-            return 200, HeartbeatReply(cancel=self.cancelled, lease_seconds=5).model_dump_json().encode()
         if what[0] == "release":
             self.released.append(attempt)
             return 204, b""

@@ -4,11 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.http import HttpRequest
 from django.test import Client
 from django.utils import timezone
 
+from leaderboard.admin.dashboard import panels
 from leaderboard.models import Result
-from runners.fleet.models import Attempt, Job, JobState, Node
+from runners.fleet.models import LAST_PRIORITY, Attempt, Job, JobState, Node
 from runners.fleet.sweep import sweep
 from tests.fleet.site import Site, WireNode, add_node
 from tests.markup import markup
@@ -39,6 +41,12 @@ def second(site: Site) -> WireNode:
     one = WireNode(token="second")
     one.hello()
     return one
+
+
+def as_organiser(site: Site) -> HttpRequest:
+    request = HttpRequest()
+    request.user = site.organiser
+    return request
 
 
 def lose(node: WireNode) -> dict[str, Any]:
@@ -130,19 +138,50 @@ def test_an_attempt_that_had_not_begun_does_not_count(site: Site, node: WireNode
         node.take()
         node.start_anew()
     job = Job.objects.get(state=JobState.QUEUED)
-    assert (job.n_attempts, job.n_given_back) == (0, 4)
+    assert (job.n_attempts, job.n_given_back, job.n_unbegun) == (0, 0, 4)
     assert node.take()["number"] == 5
 
 
-def test_attempts_given_back_are_bounded_too(site: Site, node: WireNode, settings: Any) -> None:
-    for _ in range(settings.MAX_GIVEN_BACK - 1):
-        node.release(node.begin(node.take()))
+def test_a_lease_that_ends_before_the_work_begins_does_not_count(site: Site, node: WireNode, second: WireNode) -> None:
+    for _ in range(4):
+        node.take()
+        silence()
+    job = Job.objects.get(state=JobState.QUEUED)
+    assert (job.n_attempts, job.n_unbegun) == (0, 4)
+    lose(node)
+    lose(node)
+    assert second.report(second.begin(second.take())).status_code == 200
+    assert Result.objects.get().verdict == "passed"
+
+
+def test_a_job_that_is_lost_unbegun_too_often_is_placed_last(site: Site, node: WireNode, settings: Any) -> None:
+    for _ in range(settings.MAX_UNBEGUN):
+        node.take()
+        silence()
+    job = Job.objects.get(state=JobState.QUEUED)
+    assert job.priority == LAST_PRIORITY
     assert not Result.objects.exists()
-    node.release(node.begin(node.take()))
-    assert node.claim().status_code == 204
-    result = Result.objects.get()
-    assert result.verdict == "platform_error"
-    assert "20 attempts were given back, the last by node node-1" in result.reason
+    Job.objects.filter(state=JobState.DONE).update(state=JobState.QUEUED)
+    assert node.take()["number"] == 1, "all other work comes first"
+
+
+def test_a_late_start_of_an_expired_attempt_does_not_make_it_count(site: Site, node: WireNode) -> None:
+    work = node.take()
+    silence()
+    node.begin(work)
+    assert not Attempt.objects.filter(began_at__isnull=False).exists()
+
+
+def test_a_job_that_is_given_back_too_often_is_placed_last(site: Site, node: WireNode, settings: Any) -> None:
+    for _ in range(settings.MAX_GIVEN_BACK):
+        assert Job.objects.get(state=JobState.QUEUED).priority == 0
+        node.release(node.begin(node.take()))
+    job = Job.objects.get(state=JobState.QUEUED)
+    assert (job.priority, job.n_given_back) == (LAST_PRIORITY, settings.MAX_GIVEN_BACK)
+    panel = next(one for one in panels(as_organiser(site)) if one.title == "Jobs placed last")
+    assert [line.note for line in panel.lines] == ["20 given back, 0 lost unbegun"]
+    assert node.report(node.begin(node.take())).status_code == 200
+    assert Result.objects.get().verdict == "passed"
 
 
 def test_attempts_given_back_and_lost_are_counted_apart(site: Site, node: WireNode) -> None:

@@ -206,7 +206,7 @@ def test_three_lost_leases_are_a_platform_error(site: Site, node: WireNode) -> N
     submission = site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
     Job.objects.exclude(pk=Job.objects.first().pk).update(state=JobState.DONE)
     for _ in range(3):
-        expire(node.take())
+        expire(node.begin(node.take()))
         sweep()
     assert node.claim().status_code == 204
     result = Result.objects.get()
@@ -266,7 +266,7 @@ def test_a_node_gives_a_job_back_without_loss(site: Site, node: WireNode) -> Non
     assert Job.objects.filter(state=JobState.QUEUED, n_attempts=0).count() == 2
 
 
-def test_a_node_that_starts_anew_gives_back_what_it_held(site: Site, node: WireNode) -> None:
+def test_a_node_that_starts_anew_ends_what_it_held(site: Site, node: WireNode) -> None:
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
     node.hello()
     node.take()
@@ -275,7 +275,7 @@ def test_a_node_that_starts_anew_gives_back_what_it_held(site: Site, node: WireN
     again = WireNode()
     again.hello()
     assert len(again.take_up_to(5)) == 2
-    assert Attempt.objects.filter(state=AttemptState.GIVEN_BACK).count() == 1
+    assert Attempt.objects.filter(state=AttemptState.EXPIRED).count() == 1
 
 
 def test_no_two_attempts_at_a_job_have_the_same_number(site: Site, node: WireNode) -> None:
@@ -283,7 +283,7 @@ def test_no_two_attempts_at_a_job_have_the_same_number(site: Site, node: WireNod
     Job.objects.exclude(pk=Job.objects.first().pk).update(state=JobState.DONE)
     numbers = []
     for end in (node.release, expire, node.release):
-        work = node.take()
+        work = node.begin(node.take())
         numbers.append(work["number"])
         end(work)
         sweep()

@@ -1,8 +1,10 @@
 """Speaks to the site's node API: kept connections for each thread, patience with a site that is away."""
 
 import hashlib
+import random
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 from uuid import UUID
 
@@ -10,21 +12,21 @@ import requests
 from pydantic import BaseModel, ValidationError
 from requests.adapters import HTTPAdapter
 from requests.auth import AuthBase
+from urllib3.response import BaseHTTPResponse
 from urllib3.util import Retry
 
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
+from runners.wire.alive import header_of
+from runners.wire.batches import Claimed, ClaimRequest, NodeBeat, NodeBeatReply
 from runners.wire.health import NodeHealth, NodeHealthReply
+from runners.wire.join import JoinReply, JoinRequest
 from runners.wire.protocol import (
     BlobRef,
-    ClaimRequest,
-    Heartbeat,
-    HeartbeatReply,
     Hello,
     HelloReply,
     Report,
     ReportReply,
     WireError,
-    Work,
 )
 
 ROOT = "/api/node/v1"
@@ -34,6 +36,8 @@ BACKOFF_SECONDS = 0.3
 """The first retry comes at once, the next after twice this, and each later one after twice as long again."""
 JITTER_SECONDS = 0.3
 MAX_RETRY_AFTER_SECONDS = 30
+SPREAD = 1.5
+"""The site's Retry-After is lengthened by a random factor up to this, so that nodes do not come back together."""
 RETRIED = frozenset({429, 500, 502, 503, 504})
 
 M = TypeVar("M", bound=BaseModel)
@@ -51,12 +55,22 @@ class BearerAuth(AuthBase):
 
 
 class SiteClient:
-    """The calls of runners/wire/protocol.py. All may raise SiteUnavailable and SiteRefused."""
+    """The calls of runners/wire/protocol.py. All may raise SiteUnavailable and SiteRefused.
+
+    `alive` returns the attempts that the node works on. Each call names them, so that each renews their leases.
+    """
 
     def __init__(self, site_url: str, token: str) -> None:
         self._root = f"{site_url}{ROOT}"
         self._token = token
         self._local = threading.local()
+        self._busy_until = 0.0
+        self.alive: Callable[[], Iterable[UUID]] = tuple
+
+    @property
+    def pause_seconds(self) -> float:
+        """How long the site wants no call that can wait."""
+        return max(self._busy_until - time.monotonic(), 0.0)
 
     def hello(self, hello: Hello) -> HelloReply:
         return _read(HelloReply, self._call("POST", "/hello", body=_json(hello)))
@@ -65,14 +79,21 @@ class SiteClient:
         """Report the health of the node's GPUs. A repetition changes nothing."""
         return _read(NodeHealthReply, self._call("POST", "/health", body=_json(health)))
 
-    def claim(self, request: ClaimRequest) -> Work | None:
-        """Claim a job; None if the queue is empty. Not retried, because a lost answer has leased its job already."""
-        answer = self._call("POST", "/claim", body=_json(request), tries=1)
-        return None if answer.status_code == 204 else _read(Work, answer)
+    def join(self, request: JoinRequest) -> JoinReply:
+        """Become a node; this client's token is a join token. Not retried: a lost answer has made a node."""
+        return _read(JoinReply, self._call("POST", "/join", body=_json(request), tries=1))
 
-    def heartbeat(self, attempt: UUID, attempt_token: str, heartbeat: Heartbeat) -> HeartbeatReply:
-        answer = self._of_attempt("POST", attempt, attempt_token, "heartbeat", _json(heartbeat), tries=1)
-        return _read(HeartbeatReply, answer)
+    def leave(self) -> None:
+        """Retire this node, if it has joined."""
+        self._call("POST", "/leave", body=b"{}", tries=2)
+
+    def claim(self, request: ClaimRequest) -> Claimed:
+        """Claim jobs. Not retried, because a lost answer has leased its jobs already."""
+        return _read(Claimed, self._call("POST", "/claim", body=_json(request), tries=1))
+
+    def beat(self, beat: NodeBeat) -> NodeBeatReply:
+        """The node's heartbeat for all its attempts."""
+        return _read(NodeBeatReply, self._call("POST", "/heartbeat", body=_json(beat), tries=1))
 
     def release(self, attempt: UUID, attempt_token: str) -> None:
         """Return a lease."""
@@ -118,13 +139,14 @@ class SiteClient:
                 method,
                 self._root + path,
                 data=body,
-                headers=headers or {"Content-Type": "application/json"},
+                headers={"Content-Type": "application/json", **(headers or {}), **header_of(self.alive())},
                 timeout=(CONNECT_SECONDS, READ_SECONDS),
                 allow_redirects=False,
             )
         except requests.RequestException as error:
             raise SiteUnavailable(f"{self._root} cannot be reached: {_innermost(error)}") from error
         if answer.status_code in RETRIED:
+            self._busy_until = time.monotonic() + _retry_after_seconds(answer)
             raise SiteUnavailable(f"{self._root} answers {answer.status_code}")
         if answer.status_code >= 300:
             raise SiteRefused(answer.status_code, _wire_error(answer))
@@ -144,9 +166,26 @@ class SiteClient:
         return session
 
 
+class _Spread(Retry):
+    """Retries that do not come in step with those of other nodes."""
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        seconds = super().get_retry_after(response)
+        return None if seconds is None else _spread(seconds)
+
+
+def _spread(seconds: float) -> float:
+    return seconds * random.uniform(1.0, SPREAD)  # noqa: S311 - no secret
+
+
+def _retry_after_seconds(answer: requests.Response) -> float:
+    text = answer.headers.get("Retry-After", "")
+    return _spread(min(int(text), MAX_RETRY_AFTER_SECONDS)) if text.isascii() and text.isdigit() else 0.0
+
+
 def _retry(tries: int) -> Retry:
     """Retries every method: a call that may not be repeated has one try."""
-    return Retry(
+    return _Spread(
         tries - 1,
         allowed_methods=None,
         status_forcelist=RETRIED,

@@ -8,7 +8,7 @@ from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from leaderboard.models import Track
-from runners.fleet.models import ONLINE_FOR, Job, JobState, Node
+from runners.fleet.models import ONLINE_FOR, Job, JobState, Node, Service
 from runners.fleet.waiting import Wait, waits_of_queues
 
 
@@ -27,7 +27,7 @@ class FleetState:
 def fleet_state() -> FleetState:
     """The present counts. Makes two queries."""
     seen = Q(last_seen_at__gt=timezone.now() - ONLINE_FOR)
-    nodes = Node.objects.aggregate(
+    nodes = Node.objects.exclude(service=Service.RETIRED).aggregate(
         all=Count("pk"), online=Count("pk", filter=seen), disabled=Count("pk", filter=~Q(disabled_reason=""))
     )
     queued = Q(state=JobState.QUEUED)

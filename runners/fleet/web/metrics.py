@@ -16,7 +16,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from leaderboard.models import ReleaseTrack
-from runners.fleet.models import LOST, Attempt, Job, JobState, Node, Pulse
+from runners.fleet.models import LOST, UNBEGUN, Attempt, Job, JobState, Node, Pulse, Service
 
 RECENT = timedelta(minutes=10)
 """Attempts that began within it tell how long jobs wait for a node; those that ended, how many were lost."""
@@ -70,7 +70,7 @@ def _of_jobs(now: datetime) -> Iterator[Metric]:
 
 def _of_attempts(now: datetime) -> Iterator[Metric]:
     lost = GaugeMetricFamily("podium_attempts_lost", "Attempts lost in the last ten minutes, by node.", labels=["node"])
-    ended = Attempt.objects.filter(state__in=LOST, ended_at__gt=now - RECENT)
+    ended = Attempt.objects.filter(LOST | UNBEGUN, ended_at__gt=now - RECENT)
     for node, n in ended.values_list("node__slug").annotate(Count("pk")).order_by():
         lost.add_metric([node], n)
     yield lost
@@ -90,7 +90,7 @@ def _of_attempts(now: datetime) -> Iterator[Metric]:
 
 def _of_nodes() -> Metric:
     found = GaugeMetricFamily("podium_nodes", "Nodes, by state.", labels=["state"])
-    states = Counter(node.state for node in Node.objects.all())
+    states = Counter(node.state for node in Node.objects.exclude(service=Service.RETIRED))
     for state in sorted(states):
         found.add_metric([state], states[state])
     return found

@@ -13,7 +13,7 @@ from leaderboard import visibility
 from leaderboard.charts import faults as fault_chart
 from leaderboard.charts import golden
 from leaderboard.models import Submission
-from runners.fleet.models import Attempt, AttemptState, Node
+from runners.fleet.models import Attempt, AttemptState, Node, Service
 from runners.fleet.waiting import troubles
 from runners.fleet.web import faults, gpu_health
 from runners.fleet.web.fleet_state import explained, fleet_state, queues
@@ -26,7 +26,7 @@ SHOWN_CHANGES = 20
 def nodes(request: HttpRequest) -> HttpResponse:
     leased = Attempt.objects.filter(state=AttemptState.LEASED).order_by().values_list("node_id").annotate(Count("pk"))
     running = dict(leased)
-    found = Node.objects.prefetch_related("grants__track")
+    found = Node.objects.exclude(service=Service.RETIRED).prefetch_related("grants__track")
     rows = [(one, running.get(one.pk, 0), gpu_health.Drift(one.last_drift)) for one in found]
     context = {"nodes": rows, "queues": explained(queues()), "fleet": fleet_state(), "troubles": troubles()}
     return render(request, "fleet/nodes.html", context)

@@ -3,14 +3,14 @@ it waits."""
 
 from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from leaderboard import visibility
 from leaderboard.models import Evaluation, Trial
 from leaderboard.shown_cases import shown_cases_so_far
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.case_rows import case_table
-from runners.fleet.models import LOST, Attempt, AttemptState, Job, JobState
+from runners.fleet.models import LOST, UNBEGUN, Attempt, AttemptState, Job, JobState
 from runners.fleet.queue_place import places_of
 from runners.fleet.waiting import waits_of
 from runners.wire.protocol import Stage
@@ -53,12 +53,14 @@ def _log_tail(user: Any, evaluation: Evaluation, attempt: Attempt) -> str:
 
 
 def _earlier_attempts(evaluation: Evaluation) -> dict[str, int]:
-    """The numbers of attempts at its open jobs that were lost and that were given back; empty if there are none."""
+    """The numbers of attempts at its open jobs that were lost, and that went back unfinished without counting as lost;
+    empty if there are none."""
     open_jobs = Job.objects.filter(evaluation=evaluation, state__in=[JobState.QUEUED, JobState.LEASED])
-    ended = Attempt.objects.filter(job__in=open_jobs, state__in=[*LOST, AttemptState.GIVEN_BACK])
-    by_state = dict(ended.order_by().values_list("state").annotate(Count("pk")))
-    given_back = by_state.pop(AttemptState.GIVEN_BACK, 0)
-    return {"lost": sum(by_state.values()), "given_back": given_back} if by_state or given_back else {}
+    went_back = Q(state=AttemptState.GIVEN_BACK) | UNBEGUN
+    counts = Attempt.objects.filter(job__in=open_jobs).aggregate(
+        lost=Count("pk", filter=LOST), given_back=Count("pk", filter=went_back)
+    )
+    return counts if any(counts.values()) else {}
 
 
 def _waits_to_run(evaluation: Evaluation) -> bool:
