@@ -11,6 +11,7 @@ from typing import Any
 
 from problems.spec.command.problem import CommandProblem, problem_from
 from problems.spec.profile import Profile
+from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent import capabilities
 from runners.agent.devices.lanes import Lanes
@@ -100,7 +101,7 @@ class Machine:
         return [path for room in self.work_folder.iterdir() for path in room.iterdir() if path.is_dir()]
 
 
-def assignment_of(problem: CommandProblem, files: Files, **changes: Any) -> Assignment:
+def assignment_of(problem: ProblemRecord, files: Files, **changes: Any) -> Assignment:
     solution = FileSolution(task_id=problem.task_id, files=sources(files))
     digest = hashlib.sha256(problem.to_line()).hexdigest()
     facts = {"limits": LIMITS, "invalid_reason": why_invalid(problem, solution)} | changes
