@@ -142,8 +142,12 @@ COMMANDS: dict[str, Scenario] = {
     "withholds nothing that runs need": shell(
         "cat test/secret.txt", {"withhold_unneeded": True}, **SECRET | {"test_command": "cat */secret.txt && sh run"}
     ),
-    "verification, does without": shell("echo 42 # verified", {"try_withholding": ("test/secret.txt",)}, **SECRET),
-    "verification, needs it": shell("cat test/secret.txt # needs", {"try_withholding": ("test/secret.txt",)}, **SECRET),
+    "verification, does without": shell("echo 42", {"try_withholding": ("test/secret.txt",)}, **SECRET),
+    "verification, needs it": shell(
+        "cat test/secret.txt",
+        {"try_withholding": ("test/secret.txt",)},
+        **SECRET | {"baseline": {"solution.sh": "cat test/secret.txt"}},
+    ),
     "a run does not see it": shell("cat test/secret.txt # unseen", {"build_only": ("test/secret.txt",)}, **SECRET),
 }
 FUNCTIONS: dict[str, Scenario] = {
