@@ -18,12 +18,13 @@ from runners.agent.ground.events import Progress
 from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.building import build
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.job import Job
 from runners.agent.judges.function.checkers import Checkers
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
-from runners.agent.judges.function.subject import Subject
-from runners.agent.judges.judgement import Assignment
+from runners.agent.judges.function.subject import FunctionSubject
 from runners.agent.sandbox import open_backend
+from runners.wire.job import Rules
 from runners.wire.protocol import Capabilities, ResourceLimits
 
 CALL_LIMIT_US, SAMPLE_LIMIT_MS = 60.0, 150.0
@@ -73,14 +74,14 @@ class Judged:
         files = FileSolution(
             task_id=record.task_id, files=[SourceFile(path=f"solution.{suffix}", content=SOLUTIONS[suffix])]
         )
-        assignment = Assignment(
+        job = Job(
             record,
             sha256(record.to_line()).hexdigest(),
             files,
-            limits=ResourceLimits(memory_bytes=1 << 30),
+            rules=Rules(limits=ResourceLimits(memory_bytes=1 << 30)),
             image=environment.image_for(""),
         )
-        subject = Subject.of(assignment)
+        subject = FunctionSubject.of(job)
         order = subject.build_order
         self._entry = Entry(subject) if order is None else Entry(subject, build(environment, order, Progress()).product)
         self._checkers = Checkers(environment)

@@ -18,7 +18,8 @@ from runners.fleet.models import Attempt, Job, JobState, Node
 from runners.fleet.owner import owner_of
 from runners.fleet.retries import in_turn
 from runners.fleet.work import work_of
-from runners.wire.protocol import Capabilities, Stage, Work
+from runners.wire.job import Work
+from runners.wire.protocol import Capabilities, Stage
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.csrf import csrf_exempt
@@ -26,10 +26,11 @@ from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, Node
 from runners.fleet.owner import owner_of
 from runners.fleet.release import give_back
+from runners.fleet.work import for_node
 from runners.wire.health import NodeHealth
 from runners.wire.protocol import (
     MAX_BLOB_BYTES,
-    PROTOCOL_VERSION,
+    SERVED_VERSIONS,
     ClaimRequest,
     Heartbeat,
     HeartbeatReply,
@@ -109,12 +110,10 @@ def _without_nul(body: bytes) -> bytes:
 
 
 def _check_version(version: int) -> None:
-    if version != PROTOCOL_VERSION:
-        raise NodeRefused(
-            426,
-            "protocol_version",
-            f"This site speaks protocol {PROTOCOL_VERSION}, the node {version}. Update the older one.",
-        )
+    if version not in SERVED_VERSIONS:
+        served = " and ".join(map(str, SERVED_VERSIONS))
+        words = f"This site speaks protocol {served}, the node {version}. Update the older one."
+        raise NodeRefused(426, "protocol_version", words)
 
 
 @csrf_exempt
@@ -154,7 +153,9 @@ def claim(request: HttpRequest) -> HttpResponse:
     asked = ClaimRequest.model_validate_json(_body(request))
     _check_version(asked.protocol_version)
     work = claims.claim(node, asked.track, asked.stage)
-    return _json(work) if work else HttpResponse(status=204)
+    if work is None:
+        return HttpResponse(status=204)
+    return JsonResponse(for_node(work, asked.protocol_version))
 
 
 @csrf_exempt

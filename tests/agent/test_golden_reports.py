@@ -28,10 +28,11 @@ from runners.agent.judges.host import MachineWork
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
 from runners.agent.sandbox import Command, Outcome, Running, Sandbox
+from runners.wire.job import JobPurpose, Sides
 from runners.wire.protocol import Capabilities, Stage, TimingPolicy
 from tests.agent.functions.table import LIMITS, SCALE, SCALE_CPP, source
 from tests.agent.functions.table import problem as function_problem
-from tests.agent.machine import Files, assignment_of, shell_problem
+from tests.agent.machine import Files, job_of, shell_problem
 from tests.requirements import requires
 from tests.sandbox.boxes import open_sandbox
 
@@ -112,7 +113,9 @@ COMMANDS: dict[str, Scenario] = {
     "lacks a source reference": shell("# other", source_references={"any": None, "all": ["needed"]}),
     "build fails": shell("# build fails", build_command="echo words; exit 1"),
     "failed build, kept": shell("# kept", build_command="echo words; exit 1", before={}),
-    "failed build, rerun": shell("# rerun", {"is_rerun": True}, build_command="echo words; exit 1", before={}),
+    "failed build, rerun": shell(
+        "# rerun", {"purpose": JobPurpose.RERUN}, build_command="echo words; exit 1", before={}
+    ),
     "build too long": shell("# long", build_command="sleep 9", timeout_seconds=0.3),
     "build uses too much memory": shell("# memory exceeded", build_command="false"),
     "test fails": shell("echo wrong; exit 3"),
@@ -125,30 +128,30 @@ COMMANDS: dict[str, Scenario] = {
         shell_problem(context={"check.sh": "exit 1"}, tests={"test/t.sh": "sh check.sh"}),
         {"check.sh": "exit 0", "solution.sh": ""},
     ),
-    "trial": shell("echo seen", {"is_trial": True}, metadata={"podium": VISIBLE}),
-    "trial without tests": shell("# tried", {"is_trial": True}),
+    "trial": shell("echo seen", {"purpose": JobPurpose.TRIAL}, metadata={"podium": VISIBLE}),
+    "trial without tests": shell("# tried", {"purpose": JobPurpose.TRIAL}),
     "build alone": shell("# built", {"stage": Stage.BUILD}),
     "run alone": shell("# run", {"stage": Stage.RUN, "build_key": "0" * 64}),
     "quick": shell("true # takes 12.5 ms", **CHECKED),
-    "quick, without a baseline": shell("true # takes 12.5 ms, alone", {"needs_baseline": False}, **CHECKED),
+    "quick, without a baseline": shell("true # takes 12.5 ms, alone", {"sides": Sides.SOLUTION}, **CHECKED),
     "quick, unchecked and much faster": shell("true # takes 5 ms", **TIMED),
     "quick, on a busy host": shell("true # takes 12.5 ms, busy", **CHECKED),
     "quick, benchmark fails": shell('test "$1" = "" # fails', **TIMED | {"benchmark_command": "sh solution.sh more"}),
     "quick, printed time": shell("echo COMPUTE_EVAL_TIME_MS: 1.25", **TIMED | {"timing_mode": {"type": "custom"}}),
     "quick, reference fails": shell("true # takes 8 ms", **CHECKED | {"baseline": {"solution.sh": "exit 1"}}),
     "ranked": shell("true # takes 12.5 ms, ranked", RANKED, **CHECKED),
-    "untimed": shell("true # takes 9 ms", {"is_timed": False}, **CHECKED),
-    "withholds what runs do not need": shell("echo 42 # unneeded", {"withhold_unneeded": True}, **SECRET),
+    "untimed": shell("true # takes 9 ms", {"sides": Sides.NONE}, **CHECKED),
+    "withholds what runs do not need": shell("echo 42 # unneeded", {"withheld": None}, **SECRET),
     "withholds nothing that runs need": shell(
-        "cat test/secret.txt", {"withhold_unneeded": True}, **SECRET | {"test_command": "cat */secret.txt && sh run"}
+        "cat test/secret.txt", {"withheld": None}, **SECRET | {"test_command": "cat */secret.txt && sh run"}
     ),
-    "verification, does without": shell("echo 42", {"try_withholding": ("test/secret.txt",)}, **SECRET),
+    "verification, does without": shell("echo 42", {"withheld": None}, **SECRET),
     "verification, needs it": shell(
         "cat test/secret.txt",
-        {"try_withholding": ("test/secret.txt",)},
+        {"withheld": None},
         **SECRET | {"baseline": {"solution.sh": "cat test/secret.txt"}},
     ),
-    "a run does not see it": shell("cat test/secret.txt # unseen", {"build_only": ("test/secret.txt",)}, **SECRET),
+    "a run does not see it": shell("cat test/secret.txt # unseen", {"withheld": ("test/secret.txt",)}, **SECRET),
 }
 FUNCTIONS: dict[str, Scenario] = {
     "C++": function(SCALE_CPP, definition=LARGE),
@@ -165,17 +168,17 @@ FUNCTIONS: dict[str, Scenario] = {
     "late": function(in_cpp("for (;;) {}"), time_limit_seconds=0.5),
     "leaves": function(in_cpp("__builtin_trap();")),
     "raises": function("def solution(x, y, n):\n    raise ValueError('no')\n"),
-    "trial": function("def solution(x, y, n):\n    y[:] = 3 * x  # trial\n", {"is_trial": True}),
+    "trial": function("def solution(x, y, n):\n    y[:] = 3 * x  # trial\n", {"purpose": JobPurpose.TRIAL}),
     "trial shows a call": function(
-        "def solution(x, y, n):\n    print('seen', n)\n    y[:] = 3 * x\n", {"is_trial": True, "is_sample": True}
+        "def solution(x, y, n):\n    print('seen', n)\n    y[:] = 3 * x\n", {"purpose": JobPurpose.SAMPLE}
     ),
     "trial of own sizes": function(
-        "def solution(x, y, n):\n    y[:] = 2 * x\n", {"is_trial": True, "is_sample": True, "sizes": {"n": 3}}
+        "def solution(x, y, n):\n    y[:] = 2 * x\n", {"purpose": JobPurpose.SAMPLE, "sizes": {"n": 3}}
     ),
     "trial of refused sizes": function(
-        "def solution(x, y, n):\n    y[:] = 2 * x\n", {"is_trial": True, "is_sample": True, "sizes": {"n": 0}}
+        "def solution(x, y, n):\n    y[:] = 2 * x\n", {"purpose": JobPurpose.SAMPLE, "sizes": {"n": 0}}
     ),
-    "verifies": function(f"// verifies\n{SCALE_CPP}", {"verifies": True}),
+    "verifies": function(f"// verifies\n{SCALE_CPP}", {"purpose": JobPurpose.VERIFY}),
     "compared": function(f"// faster\n{SCALE_CPP}", **with_reference(SLOWER_CPP)),
     "timed in one case": function(
         f"// one case\n{SCALE_CPP}", {"timed_cases": ("many",)}, **with_reference(SLOWER_CPP, task_id="functions/2")
@@ -275,7 +278,7 @@ def fixed_judges(patch: pytest.MonkeyPatch) -> Iterator[Judges]:
 def judged(judges: Judges, scenario: Scenario) -> Finished:
     for how in (scenario.before, scenario.how):
         if how is not None:
-            finished = judges.judge(assignment_of(scenario.problem, scenario.files, **how))
+            finished = judges.judge(job_of(scenario.problem, scenario.files, **how))
     return finished
 
 

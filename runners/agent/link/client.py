@@ -14,6 +14,7 @@ from urllib3.util import Retry
 
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
 from runners.wire.health import NodeHealth, NodeHealthReply
+from runners.wire.job import Work
 from runners.wire.protocol import (
     BlobRef,
     ClaimRequest,
@@ -24,7 +25,6 @@ from runners.wire.protocol import (
     Report,
     ReportReply,
     WireError,
-    Work,
 )
 
 ROOT = "/api/node/v1"

@@ -64,7 +64,7 @@ def test_a_reference_that_fails_beside_a_sample_is_a_fault_that_says_why(table: 
     wrong = source(SCALE_PYTHON.replace("3 * x", "4 * x")).model_dump(mode="json")
     record = problem(SCALE, baseline_solution={"type": "file", "task_id": "functions/1", "files": [wrong]})
     with pytest.raises(SandboxFault, match=r"reference does not pass here \(wrong_answer\): Case few: "):
-        table.judge(record, SCALE_PYTHON, needs_baseline=True)
+        table.judge(record, SCALE_PYTHON)
 
 
 @pytest.mark.parametrize(("device", "value"), [("cuda", "16"), ("cpu", None)])

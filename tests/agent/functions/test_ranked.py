@@ -52,7 +52,7 @@ def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ranked(table: Table, record: ProblemRecord, solution: str = SCALE_CPP) -> Finished:
-    return table.judge(record, solution, timing_policy=TimingPolicy.RANKED, needs_baseline=True)
+    return table.judge(record, solution, timing_policy=TimingPolicy.RANKED)
 
 
 def time_of(done: Finished, role: Role) -> MeasurementReport:

@@ -9,8 +9,7 @@ from runners.agent.devices.record import DeviceRecord
 from runners.agent.ground.events import Progress
 from runners.agent.job.commands import run, told
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.commands import laid_out, run_command
-from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.command.turns import GatedRun, Unobserved, attached, notes_of_a_run, run_at_gate
 from runners.agent.judges.host import HostRecord, host_during
 from runners.agent.judges.texts import benchmark_failure
@@ -58,18 +57,18 @@ class BenchmarkRun:
 
 
 def benchmark(
-    environment: NodeEnvironment, subject: Subject, product: bytes, timer: Timer, seat: Seat, progress: Progress
+    environment: NodeEnvironment, subject: CommandSubject, product: bytes, timer: Timer, seat: Seat, progress: Progress
 ) -> BenchmarkRun:
     """Run one process of the benchmark on a seat that the caller holds. Raises Cancelled, SandboxFault,
     UnusableProblem."""
     problem, limit_seconds = subject.problem, subject.problem.effective_benchmark_timeout_seconds * timer.patience
     with (
-        told(progress, "benchmark", subject.problem.task_id, is_reference=subject.trusted),
-        laid_out(environment, subject, product) as workspace,
+        told(progress, "benchmark", subject.problem.task_id, is_reference=subject.author.is_trusted),
+        subject.laid_out(environment, product) as workspace,
         notes_of_a_run(environment) as notes,
     ):
         attachment = timer.attach(problem.benchmark_command or "", notes)
-        command = run_command(subject, attachment.shell, limit_seconds, workspace, seat, progress)
+        command = subject.run_command(attachment.shell, limit_seconds, workspace, seat, progress)
         command = attached(command, attachment)
         gated = seat.porter is not None
         if gated:
@@ -91,7 +90,7 @@ def _alone(environment: NodeEnvironment, command: Command, seat: Seat) -> GatedR
 
 
 def _in_turns(
-    environment: NodeEnvironment, command: Command, seat: Seat, subject: Subject, progress: Progress, notes: Path
+    environment: NodeEnvironment, command: Command, seat: Seat, subject: CommandSubject, progress: Progress, notes: Path
 ) -> GatedRun:
     watch = _watch(environment, seat, among_others=True)
     ran = run_at_gate(environment, command, seat, subject, progress, notes, watch)
@@ -110,7 +109,7 @@ def _blurred(record: DeviceRecord | None) -> DeviceRecord | None:
     return replace(record, busy_resolution_ms=record.busy_resolution_ms + OTHERS_BUSY_MS)
 
 
-def _reading(timer: Timer, subject: Subject, notes: Path, outcome: Outcome, limit_seconds: float) -> Reading:
+def _reading(timer: Timer, subject: CommandSubject, notes: Path, outcome: Outcome, limit_seconds: float) -> Reading:
     if outcome.succeeded:
         return timer.read(subject.problem, notes, outcome)
     by_timer = timer.own_failure(notes, outcome)

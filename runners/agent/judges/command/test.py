@@ -12,8 +12,7 @@ from runners.agent.devices.lanes import Seat
 from runners.agent.ground.events import Progress
 from runners.agent.job.commands import run, told
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.commands import laid_out, run_command
-from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.command.turns import attached, notes_of_a_run, run_at_gate
 from runners.agent.profilers.cupti import ONE_CONNECTION, gate_attachment
 from runners.agent.sandbox.policy import Outcome
@@ -24,14 +23,14 @@ LARGE_BYTES = 16 << 20
 _WANTS_MEMORY = re.compile(r"out of memory|MemoryAllocation|OutOfMemory|bad_alloc|ALLOC_FAILED", re.IGNORECASE)
 
 
-def test(environment: NodeEnvironment, subject: Subject, product: bytes, progress: Progress) -> Outcome:
+def test(environment: NodeEnvironment, subject: CommandSubject, product: bytes, progress: Progress) -> Outcome:
     """Run the test command on a build's product. Raises Cancelled, SandboxFault, UnusableProblem.
 
     A test that failed on a shared GPU for lack of memory runs again alone. A reference's test first runs with one
     connection to the device, which starts faster. If it fails that way, it runs again like any other test. The outcome
     has a `complaint` if the problem asks for counts and they do not say that all cases passed.
     """
-    if subject.trusted and _is_gated(environment, subject):
+    if subject.author.is_trusted and _is_gated(environment, subject):
         outcome = _test(environment, subject, product, progress, _sharing(environment, subject), ONE_CONNECTION)
         if outcome.succeeded:
             return outcome
@@ -41,11 +40,11 @@ def test(environment: NodeEnvironment, subject: Subject, product: bytes, progres
     return _test(environment, subject, product, progress, environment.lanes.benchmark(subject.place))
 
 
-def _is_gated(environment: NodeEnvironment, subject: Subject) -> bool:
+def _is_gated(environment: NodeEnvironment, subject: CommandSubject) -> bool:
     return environment.gate_library is not None and bool(subject.place.device)
 
 
-def _sharing(environment: NodeEnvironment, subject: Subject) -> AbstractContextManager[Seat]:
+def _sharing(environment: NodeEnvironment, subject: CommandSubject) -> AbstractContextManager[Seat]:
     """The seat of a test. On a GPU with a gate, the test may start while a benchmark holds the device."""
     lanes = environment.lanes
     return (lanes.gated_test if _is_gated(environment, subject) else lanes.test)(subject.place)
@@ -53,16 +52,16 @@ def _sharing(environment: NodeEnvironment, subject: Subject) -> AbstractContextM
 
 def _test(
     environment: NodeEnvironment,
-    subject: Subject,
+    subject: CommandSubject,
     product: bytes,
     progress: Progress,
     lane: AbstractContextManager[Seat],
     more_environment: Mapping[str, str] | None = None,
 ) -> Outcome:
     seconds = subject.problem.effective_test_timeout_seconds
-    telling = told(progress, "test", subject.problem.task_id, is_reference=subject.trusted)
-    with telling, lane as seat, laid_out(environment, subject, product) as workspace:
-        command = run_command(subject, subject.test_command, seconds, workspace, seat, progress)
+    telling = told(progress, "test", subject.problem.task_id, is_reference=subject.author.is_trusted)
+    with telling, lane as seat, subject.laid_out(environment, product) as workspace:
+        command = subject.run_command(subject.test_command, seconds, workspace, seat, progress)
         marks = _marks(workspace, subject.test_paths)
         if seat.porter is None or environment.gate_library is None:
             outcome = _counted(subject, run(environment, command))
@@ -74,7 +73,7 @@ def _test(
             return _unless_changed(outcome, marks, _marks(workspace, subject.test_paths))
 
 
-def _counted(subject: Subject, outcome: Outcome) -> Outcome:
+def _counted(subject: CommandSubject, outcome: Outcome) -> Outcome:
     """The outcome, with a complaint if it lacks the counts that the problem asks for. A trial runs other tests."""
     counts = subject.problem.podium.counts
     if counts is None or subject.is_trial or not outcome.succeeded:

@@ -11,7 +11,7 @@ from runners.agent.devices.record import DeviceRecord
 from runners.agent.ground.errors import Cancelled
 from runners.agent.ground.events import Progress, TurnChanged
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.profilers.base import Attachment
 from runners.agent.sandbox.policy import Command, Outcome
 
@@ -65,7 +65,7 @@ def run_at_gate(
     environment: NodeEnvironment,
     command: Command,
     seat: Seat,
-    subject: Subject,
+    subject: CommandSubject,
     progress: Progress,
     notes: Path,
     watch: Watched | None = None,
@@ -78,7 +78,7 @@ def run_at_gate(
     limit_seconds = command.limits.wall_seconds
 
     def tell(change: str, at_ns: int) -> None:
-        progress.tell(TurnChanged(subject.problem.task_id, subject.trusted, seat.alone, change, at_ns))
+        progress.tell(TurnChanged(subject.problem.task_id, subject.author.is_trusted, seat.alone, change, at_ns))
 
     gate = Gate(notes, seat.porter, seat.alone, watch or Unobserved(), limit_seconds, tell)
     patient = replace(

@@ -3,7 +3,7 @@
 from runners.agent.ground.events import Progress
 from runners.agent.ground.keyed import Once
 from runners.agent.judges.command.references import References
-from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.command.timing import Series, Stopwatch
 from runners.agent.profilers.base import Timer
 
@@ -18,7 +18,7 @@ class UnneededFiles:
         self._references, self._stopwatch = references, stopwatch
         self._benchmark_needs: Once[object, bool] = Once(REMEMBERED)
 
-    def to_withhold(self, subject: Subject, progress: Progress) -> list[str]:
+    def to_withhold(self, subject: CommandSubject, progress: Progress) -> list[str]:
         """The test files, if the reference passes its test without all of them and its benchmark is not known to need
         any; else none. Afterwards `are_needed` tells whether that was right.
 
@@ -28,11 +28,11 @@ class UnneededFiles:
         bare = subject.withholding(tried).reference if tried else None
         if bare is None or self._benchmark_needs.known(bare.shared_key):
             return []
-        return tried if bare.files == subject.files or self._references.prepare(bare, progress).passed else []
+        return tried if subject.is_reference or self._references.prepare(bare, progress).passed else []
 
     def are_needed(
         self,
-        subject: Subject,
+        subject: CommandSubject,
         withheld: list[str],
         timer: Timer | None,
         baseline: Series | None,
@@ -58,9 +58,9 @@ class UnneededFiles:
         return self._benchmark_needs.get(bare.shared_key, needs, progress.cancelled)
 
 
-def _worth_a_try(subject: Subject) -> list[str]:
+def _worth_a_try(subject: CommandSubject) -> list[str]:
     """The test files, if it is worth a try to run without them: something was built, and no command names one."""
     problem, paths = subject.problem, subject.problem.may_withhold
     commands = f"{problem.test_command} {problem.benchmark_command or ''}"
-    worth_a_try = problem.build_command and problem.withheld is None and not any(path in commands for path in paths)
+    worth_a_try = problem.build_command and not any(path in commands for path in paths)
     return paths if worth_a_try else []

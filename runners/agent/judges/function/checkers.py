@@ -23,7 +23,7 @@ from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.commands import limits_for
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.function.library import LIBRARY, build
-from runners.agent.judges.function.subject import INSIDE, Subject
+from runners.agent.judges.function.subject import INSIDE, FunctionSubject
 from runners.agent.judges.function.waiting import (
     LIFE_SECONDS,
     OwnSlots,
@@ -148,7 +148,7 @@ class Checkers:
         self._slots = OwnSlots(FIRST_SLOT)
 
     @contextmanager
-    def at(self, seat: Seat, subject: Subject, progress: Progress) -> Iterator[Checker]:
+    def at(self, seat: Seat, subject: FunctionSubject, progress: Progress) -> Iterator[Checker]:
         """The checker of this problem on the seat's device, started if none is kept. A failure inside ends it.
 
         Raises UnusableProblem if the problem's class fails or differs from its manifest, and SandboxFault.
@@ -180,7 +180,7 @@ class Checkers:
         if spare := self._spares.pop(device, None):
             spare[1].closing.close()
 
-    def _start(self, seat: Seat, subject: Subject, progress: Progress) -> _Kept:
+    def _start(self, seat: Seat, subject: FunctionSubject, progress: Progress) -> _Kept:
         kept = self._taken_spare(seat, subject) or self._process(seat, subject)
         try:
             give(kept.workspace, {DEFINITION: subject.problem.definition.content.encode()})
@@ -192,18 +192,18 @@ class Checkers:
             raise
         return kept
 
-    def _taken_spare(self, seat: Seat, subject: Subject) -> _Kept | None:
+    def _taken_spare(self, seat: Seat, subject: FunctionSubject) -> _Kept | None:
         what, spare = self._spares.pop(seat.gpu_uuid, ((), None))
         if spare is not None and (what != needs_of(subject) or not still_serves(spare.checker.running, spare.started)):
             spare.closing.close()
             return None
         return spare
 
-    def _keep_spare(self, seat: Seat, subject: Subject) -> None:
+    def _keep_spare(self, seat: Seat, subject: FunctionSubject) -> None:
         spare = self._taken_spare(seat, subject) or self._process(seat, subject)
         self._spares[seat.gpu_uuid] = needs_of(subject), spare
 
-    def _process(self, seat: Seat, subject: Subject) -> _Kept:
+    def _process(self, seat: Seat, subject: FunctionSubject) -> _Kept:
         """A process that has no problem yet."""
         with ExitStack() as stack:
             mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -217,29 +217,29 @@ class Checkers:
                 Checker(running, mine, {}, roots=residence.roots), stack.pop_all(), workspace, time.monotonic()
             )
 
-    def _command(self, seat: Seat, subject: Subject, workspace: Path, slot: int) -> Command:
+    def _command(self, seat: Seat, subject: FunctionSubject, workspace: Path, slot: int) -> Command:
         library = build(default_cache_directory())
-        limits, arrays = limits_for(subject.limits, LIFE_SECONDS), subject.problem.manifest.arrays
+        limits, arrays = limits_for(subject.job.rules.limits, LIFE_SECONDS), subject.problem.manifest.arrays
         return Command(  # noqa: S604 - the sandbox runs it
             shell=f"exec python3 -m judge.checker {DEFINITION} {arrays} {subject.device} {NATIVE_HOME}/{LIBRARY}",
             workspace=workspace,
-            limits=replace(limits, file_bytes=subject.limits.memory_bytes),
+            limits=replace(limits, file_bytes=subject.job.rules.limits.memory_bytes),
             environment=environment_for(subject),
             mounts=(*MOUNTS, Mount(library.parent, NATIVE_HOME)),
-            image=subject.image,
+            image=subject.job.image,
             gpu_uuids=seat.gpu_uuids,
             slot=slot,
             user="checker",
         )
 
 
-def environment_for(subject: Subject) -> dict[str, str]:
+def environment_for(subject: FunctionSubject) -> dict[str, str]:
     """Variables of a checker's and of a contestant's process."""
     return {**ENVIRONMENT, **(SLEEPY_THREADS if subject.device == "cuda" else {})}
 
 
-def _key(subject: Subject) -> Hashable:
-    return subject.problem_sha256, subject.image, subject.limits.memory_bytes
+def _key(subject: FunctionSubject) -> Hashable:
+    return subject.job.problem_sha256, subject.job.image, subject.job.rules.limits.memory_bytes
 
 
 def _end_surplus(there: dict[Hashable, _Kept], wanted: Hashable, most: int) -> None:
@@ -284,7 +284,7 @@ def _facts(checker: Checker, progress: Progress) -> dict[str, Any]:
             return facts
 
 
-def _compare(subject: Subject, facts: Mapping[str, Any]) -> None:
+def _compare(subject: FunctionSubject, facts: Mapping[str, Any]) -> None:
     """Raises UnusableProblem if the class gives other facts here than when its manifest was made."""
     try:
         made = Manifest.model_validate({**facts, "is_run": True})

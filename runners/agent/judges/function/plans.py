@@ -1,6 +1,8 @@
 """How often a process calls a case (`Plan` in inside/plan.py), by timing policy and device."""
 
 from runners.agent.judges.function.results import PRECISION
+from runners.wire.job import JobPurpose, Rules
+from runners.wire.protocol import TimingPolicy
 
 QUICK = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
 RANKED = {
@@ -14,6 +16,17 @@ SHORT = {"least_calls": 5, "most_calls": 5, "enough_seconds": 0.0, "longest_seco
 """The plan of a case that is too short to have a time, under `ranked`."""
 TRIAL = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.0, "longest_seconds": 2.0}
 SAMPLE = {**TRIAL, "n_shown": 12}
+
+
+def is_ranked(rules: Rules) -> bool:
+    return rules.timing_policy is TimingPolicy.RANKED and not rules.purpose.is_trial
+
+
+def plan_of(rules: Rules) -> dict[str, float]:
+    """How the first process of a sample is called."""
+    if rules.purpose.is_trial:
+        return SAMPLE if rules.purpose is JobPurpose.SAMPLE else TRIAL
+    return RANKED if is_ranked(rules) else QUICK
 
 
 def on_device(plan: dict[str, float]) -> dict[str, float]:

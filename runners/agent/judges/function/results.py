@@ -12,7 +12,7 @@ from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_te
 from runners.agent.judges.function.contest import Contest, Reply
 from runners.agent.judges.function.sets import LEAST_GO_MS, many_sets_disagree, one_set_ms
 from runners.agent.judges.function.timed_cases import TimedCases
-from runners.agent.judges.judgement import Finding
+from runners.agent.judges.judgement import PASSED, Ending, Finding
 from runners.agent.judges.roofline import CACHES, below_roofline
 from runners.agent.judges.texts import how_it_ended
 from runners.wire.protocol import (
@@ -56,8 +56,7 @@ def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
     reports = [case_report(problem, one) for one in seen.cases]
     if seen.how not in ("", REFUSED) and len(reports) < len(seen.ordered):
         ended = problem.manifest.cases[seen.ordered[len(reports)]]
-        verdict, _ = ended_verdict(problem, seen)
-        reports.append(CaseReport(name=ended.name, verdict=verdict))
+        reports.append(CaseReport(name=ended.name, verdict=early_ending(problem, seen).verdict))
     return reports
 
 
@@ -143,29 +142,30 @@ def _late_copies(problem: FunctionProblem, replies: Sequence[Reply]) -> list[Fin
     return []
 
 
-def verdict_of(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
+def ending_of(problem: FunctionProblem, seen: Contest) -> Ending:
     """The verdict and its reason. A wrong answer counts before an early end in a later case."""
     for reply in seen.cases:
         if reply["verdict"] != "passed":
             case = problem.manifest.cases[reply["case"]]
             words = "the answer is wrong." if case.is_held_out else reply["message"]
-            return Verdict.WRONG_ANSWER, f"Case {case.name}: {words}"
+            return Ending(Verdict.WRONG_ANSWER, f"Case {case.name}: {words}")
     if seen.how == REFUSED:
-        return Verdict.INVALID, f"It was not run. {seen.words}"
+        return Ending(Verdict.INVALID, f"It was not run. {seen.words}")
     if seen.how:
-        return ended_verdict(problem, seen)
-    return Verdict.PASSED, ""
+        return early_ending(problem, seen)
+    return PASSED
 
 
-def ended_verdict(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
+def early_ending(problem: FunctionProblem, seen: Contest) -> Ending:
     """The verdict on a contestant that ended before its time."""
     where = _where(problem, seen)
     if seen.outcome.memory_exceeded:
-        return Verdict.MEMORY_EXCEEDED, f"The solution used more memory than it may {where}."
+        return Ending(Verdict.MEMORY_EXCEEDED, f"The solution used more memory than it may {where}.")
     if seen.how == "late" or seen.outcome.timed_out:
-        limit = problem.time_limit_seconds
-        return Verdict.TIMED_OUT, f"The solution did not answer {where}; all calls of one process may take {limit:g} s."
-    return Verdict.TEST_FAILED, f"The solution {_how_it_failed(seen, where, _saw_held_out(problem, seen))}"
+        limit = f"all calls of one process may take {problem.time_limit_seconds:g} s"
+        return Ending(Verdict.TIMED_OUT, f"The solution did not answer {where}; {limit}.")
+    how = _how_it_failed(seen, where, _saw_held_out(problem, seen))
+    return Ending(Verdict.TEST_FAILED, f"The solution {how}")
 
 
 def _saw_held_out(problem: FunctionProblem, seen: Contest) -> bool:
