@@ -22,6 +22,8 @@ from runners.agent.job.job import Job
 from runners.agent.judges.function.checkers import Checkers
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
+from runners.agent.judges.function.inside.orders import HowEnded, Sample
+from runners.agent.judges.function.inside.plan import Plan
 from runners.agent.judges.function.subject import FunctionSubject
 from runners.agent.sandbox import open_backend
 from runners.wire.job import Rules
@@ -91,12 +93,9 @@ class Judged:
 
     def sample(self, n_calls: int) -> tuple[Contest, float]:
         """One sample, and its milliseconds from the start of its sandbox to its end."""
-        plan = {
-            "least_calls": n_calls, "most_calls": n_calls, "enough_seconds": 60, "longest_seconds": 60,
-            "budget_seconds": 60,
-        }  # fmt: skip
+        plan = Plan(n_calls, n_calls, enough_seconds=60, longest_seconds=60, budget_seconds=60)
         subject = self._entry.subject
-        order = {"op": "sample", "stub": subject.stub, "cases": [0], "plan": plan, "short_plan": plan}
+        order = Sample(subject.stub, [0], None, plan, plan)
         lanes = self._environment.lanes
         with (
             lanes.benchmark(subject.place) as seat,
@@ -105,7 +104,7 @@ class Judged:
             began = time.perf_counter()
             seen = contest(self._contestants, checker, self._entry, seat, order, Progress())
             elapsed_ms = (time.perf_counter() - began) * 1e3
-        if seen.how or seen.cases[0]["verdict"] != "passed":
+        if seen.how is not HowEnded.NOT or seen.cases[0].complaint is not None:
             raise RuntimeError(f"the empty solution did not pass: {seen}")
         return seen, elapsed_ms
 
@@ -115,8 +114,8 @@ def beyond_calls_ms(judged: Judged) -> float:
     seen, elapsed_ms = judged.sample(1)
     case = seen.cases[0]
     # The second call alone is in `clock_ns`; the first took as long.
-    calls_ms = 2 * sum(case["clock_ns"]) / 1e6
-    return elapsed_ms - float(case["prepare_ms"] + case["check_ms"] + calls_ms)
+    calls_ms = 2 * sum(case.clock_ns) / 1e6
+    return elapsed_ms - (case.prepare_ms + case.check_ms + calls_ms)
 
 
 def run() -> list[Figure]:
@@ -131,7 +130,7 @@ def run() -> list[Figure]:
             native, python = Judged(environment, "cpp"), Judged(environment, "py")
             for words, judged, limit in (("C++", native, CALL_LIMIT_US), ("Python", python, None)):
                 seen, _ = judged.sample(CALLS)
-                us = statistics.median(seen.cases[0]["go_ns"]) / 1e3
+                us = statistics.median(seen.cases[0].go_ns) / 1e3
                 figures.append(Figure(f"empty call from go to done, {words}", us, "µs", limit, "max"))
                 case = seen.cases[0]
                 figures += [

@@ -76,7 +76,7 @@ def counted(ncu: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     roles: list[str] = []
 
     def count(environment: Any, subject: CommandSubject, *more: Any) -> BenchmarkRun:
-        roles.append("reference" if subject.trusted else "sample")
+        roles.append("reference" if subject.author.is_trusted else "sample")
         return benchmark(environment, subject, *more)
 
     monkeypatch.setattr(counting, "benchmark", count)

@@ -8,6 +8,7 @@ from problems.spec.function.manifest import ManifestCase
 from problems.spec.input_sets import WRONG_SETS
 from problems.spec.record import ProblemRecord
 from runners.agent.ground.errors import UnusableProblem
+from runners.agent.judges.function.inside.orders import CaseReply
 from runners.agent.judges.function.sets import is_borne_out, why_wrong
 from runners.agent.judges.report import Finished
 from runners.wire.job import JobPurpose, Sides
@@ -204,11 +205,10 @@ def test_verifying_tells_that_a_long_call_needs_no_sets(table: Table) -> None:
     assert field.value.endswith("which is long enough: leave `input_sets` out")
 
 
-def reply(many_us: float, n_sets: int, one_us: float, spread_us: float = 2.0) -> dict[str, Any]:
-    return {
-        "clock_ns": [many_us * 1e3 * n_sets + 90_000] * 5, "overhead_ns": 90_000.0, "one_set_ns": one_us * 1e3,
-        "one_set_spread_ns": spread_us * 1e3,
-    }  # fmt: skip
+def reply(many_us: float, n_sets: int, one_us: float, spread_us: float = 2.0) -> CaseReply:
+    goes_ns = [round(many_us * 1e3 * n_sets + 90_000)] * 5
+    plain = CaseReply(0, 5, goes_ns, [1000] * 5, 90_000.0, False, 1.0, 1.0)
+    return plain._replace(one_set_ns=one_us * 1e3, one_set_spread_ns=spread_us * 1e3)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import json
 import socket
 import time
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +22,21 @@ from runners.agent.ground.events import Progress
 from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.commands import limits_for
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.function.inside.orders import (
+    MOST_BYTES,
+    VERSION,
+    Broken,
+    CaseReply,
+    End,
+    Fault,
+    Load,
+    Order,
+    Ready,
+    Reply,
+    Unreadable,
+    decoded,
+    encoded,
+)
 from runners.agent.judges.function.library import LIBRARY, build
 from runners.agent.judges.function.subject import INSIDE, FunctionSubject
 from runners.agent.judges.function.waiting import (
@@ -49,7 +64,6 @@ READY_SECONDS = 180.0
 SILENCE_SECONDS = 300.0
 """Longest time between two replies beyond a contestant's own time."""
 LOOK_SECONDS = 0.1
-MOST_BYTES = 1 << 16
 MOST_ON_CPU, MOST_ON_GPU = 8, 4
 """Number of checkers kept on a device. Samples of several problems alternate, and a new checker calibrates its calls
 for seconds. An idle one holds about 40 MB on a CPU, and on a GPU a context of 0.5 GB."""
@@ -71,29 +85,24 @@ class Checker:
     roots: list[int] = field(default_factory=list)
     """Its first process on this machine."""
 
-    def order(self, order: Mapping[str, Any], channel: socket.socket, brake: socket.socket) -> None:
-        """Give an order and its ends of a contestant's channel and brake."""
+    def order(self, order: Order, *ends: socket.socket) -> None:
+        """Give an order, and its ends of a contestant's channel and brake if one takes part."""
         try:
-            socket.send_fds(self.channel, [json.dumps(order).encode()], [channel.fileno(), brake.fileno()])
+            socket.send_fds(self.channel, [encoded(order)], [one.fileno() for one in ends])
         except OSError as error:
             raise SandboxFault(f"the checker takes no orders: {self._last_words()}") from error
 
-    def ask(self, order: Mapping[str, Any]) -> None:
-        """Give an order in which no contestant takes part."""
-        try:
-            self.channel.send(json.dumps(order).encode())
-        except OSError as error:
-            raise SandboxFault(f"the checker takes no orders: {self._last_words()}") from error
+    def cases(self, progress: Progress, seconds: float, on_case: Callable[[CaseReply], None]) -> End:
+        """Pass on the cases of an order with a contestant. Raises Cancelled, and SandboxFault if checker or device
+        fails."""
+        while not isinstance(reply := self.reply(progress, seconds), End):
+            if isinstance(reply, Fault):
+                raise SandboxFault(f"the device failed under the checker: {reply.words}")
+            if isinstance(reply, CaseReply):
+                on_case(reply)
+        return reply
 
-    def replies(self, progress: Progress, seconds: float) -> Iterator[dict[str, Any]]:
-        """The replies to an order, the last one of `"op": "end"`. Raises Cancelled, and SandboxFault if it fails."""
-        while True:
-            reply = self.reply(progress, seconds)
-            yield reply
-            if reply["op"] == "end":
-                return
-
-    def reply(self, progress: Progress, seconds: float) -> dict[str, Any]:
+    def reply(self, progress: Progress, seconds: float) -> Reply:
         """The next reply. Raises Cancelled, and SandboxFault if the checker ends or stays silent for so long."""
         deadline = time.monotonic() + seconds
         self.channel.settimeout(LOOK_SECONDS)
@@ -106,7 +115,10 @@ class Checker:
                 continue
             if not message:
                 raise SandboxFault(f"the checker ended: {self._last_words()}")
-            reply: dict[str, Any] = json.loads(message)
+            try:
+                reply: Reply = decoded(message)
+            except Unreadable as error:
+                raise SandboxFault(f"the checker's reply cannot be read: {error}") from error
             return reply
         raise SandboxFault(f"the checker said nothing for {seconds:.0f} s")
 
@@ -184,7 +196,7 @@ class Checkers:
         kept = self._taken_spare(seat, subject) or self._process(seat, subject)
         try:
             give(kept.workspace, {DEFINITION: subject.problem.definition.content.encode()})
-            kept.checker.ask({"op": "load"})
+            kept.checker.order(Load())
             kept.checker.facts = _facts(kept.checker, progress)
             _compare(subject, kept.checker.facts)
         except BaseException:
@@ -276,10 +288,12 @@ def _facts(checker: Checker, progress: Progress) -> dict[str, Any]:
     text = ""
     while True:
         reply = checker.reply(progress, READY_SECONDS)
-        if reply["op"] == "broken":
-            raise UnusableProblem(f"the problem's class cannot be used: {reply['words']}")
-        text += reply["part"]
-        if reply["last"]:
+        if isinstance(reply, Broken):
+            raise UnusableProblem(f"the problem's class cannot be used: {reply.words}")
+        if not isinstance(reply, Ready) or reply.version != VERSION:
+            raise SandboxFault(f"the checker does not speak version {VERSION} of its orders")
+        text += reply.part
+        if reply.last:
             facts: dict[str, Any] = json.loads(text)
             return facts
 

@@ -22,6 +22,8 @@ from runners.agent.judges.function.clocks import Clocks, clocks_of
 from runners.agent.judges.function.comparison import Compared, Shared, Timed, compared
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
+from runners.agent.judges.function.inside.orders import Calibrate, HowEnded, Sample
+from runners.agent.judges.function.inside.plan import Plan
 from runners.agent.judges.function.mutants import with_mutants
 from runners.agent.judges.function.plans import QUICK, RANKED, SAMPLE, SHORT, TRIAL, is_ranked, on_device, plan_of
 from runners.agent.judges.function.results import (
@@ -243,7 +245,7 @@ class FunctionJudge:
         key = _baseline_key(reference, match.seat)
         return self._ranked_baselines.near(key, time_it, progress.cancelled, serves)
 
-    def _reference_run(self, match: "_Match", reference: Entry, plan: dict[str, float], progress: Progress) -> Contest:
+    def _reference_run(self, match: "_Match", reference: Entry, plan: dict[str, Any], progress: Progress) -> Contest:
         with told(progress, "run", reference.subject.problem.task_id, is_reference=True):
             return match.contest(reference, plan, progress)
 
@@ -303,11 +305,11 @@ class _Match:
         stub = filling.subject.stub
         is_on_gpu = filling.subject.device == "cuda"  # where all cases are calibrated
         timed = None if is_on_gpu else numbers_of(filling.subject.problem, self.cases)
-        order = {"op": "calibrate", "stub": stub, "cases": _all_cases(filling.subject), "timed": timed}
+        order = Calibrate(stub, _all_cases(filling.subject), timed)
         while self.checker.calibrations.get((stub, timed), 0) < count:
             seen = contest(self.contestants, self.checker, filling, self.seat, order, progress)
-            if seen.how:
-                why = f"{seen.how} {seen.words or seen.outcome.stderr}"
+            if seen.how is not HowEnded.NOT:
+                why = f"{seen.how.value} {seen.words or seen.outcome.stderr}"
                 raise SandboxFault(f"a solution that fills its outputs cannot be called: {why}")
             self.checker.calibrations[stub, timed] = self.checker.calibrations.get((stub, timed), 0) + 1
 
@@ -324,7 +326,7 @@ class _Match:
         self,
         entry: Entry,
         runs: list[Contest],
-        plan: dict[str, float],
+        plan: dict[str, Any],
         progress: Progress,
         on_host: frozenset[int],
     ) -> list[Contest]:
@@ -341,7 +343,7 @@ class _Match:
     def contest(
         self,
         entry: Entry,
-        plan: dict[str, float],
+        plan: dict[str, Any],
         progress: Progress,
         *,
         is_told: bool = False,
@@ -355,27 +357,26 @@ class _Match:
         problem = entry.subject.problem
         told = problem.manifest.n_public if plan is TRIAL else None
         cases = [problem.manifest.smallest_case] if plan is SAMPLE else _all_cases(entry.subject)[:told]
-        own: dict[str, Any] = {}
+        like = problem.manifest.smallest_case if sizes else None
         if sizes:
-            own = {"like": problem.manifest.smallest_case, "sizes": dict(sizes)}
             problem, cases = with_own_case(problem, sizes), [len(problem.manifest.cases)]
         if entry.subject.device == "cuda":
             plan = on_device(plan)
         limit_seconds = problem.time_limit_seconds
         longest_seconds = min(plan["longest_seconds"], CASES_SHARE * limit_seconds / len(cases))
-        order = {
-            "op": "sample",
-            "stub": entry.subject.stub,
-            "cases": cases,
-            "timed": numbers_of(entry.subject.problem, self.cases),
-            **own,
-            "plan": {**plan, "longest_seconds": longest_seconds, "budget_seconds": limit_seconds},
-            "short_plan": {**(SHORT if plan is RANKED else plan), "budget_seconds": limit_seconds},
-            "host_cases": sorted(on_host),
-        }
+        order = Sample(
+            stub=entry.subject.stub,
+            cases=cases,
+            timed=numbers_of(entry.subject.problem, self.cases),
+            plan=Plan(**{**plan, "longest_seconds": longest_seconds, "budget_seconds": limit_seconds}),
+            short_plan=Plan(**{**(SHORT if plan is RANKED else plan), "budget_seconds": limit_seconds}),
+            host_cases=sorted(on_host),
+            like=like,
+            sizes=dict(sizes or {}),
+        )
         tell = (lambda reply: progress.tell(CaseEnded(case_report(problem, reply)))) if is_told else _ignore
         seen = contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
-        if seen.how == "not_stopped":
+        if seen.how is HowEnded.NOT_STOPPED:
             # A busy machine can let a thread leave its core late. What ran in one process has seen nothing of the next.
             seen = contest(self.contestants, self.checker, entry, self.seat, order, progress, tell)
         while plan is RANKED and seen.is_disturbed and self.spared.get(entry, 0) < SPARE_RUNS:
@@ -386,7 +387,7 @@ class _Match:
 
 def on_host_in(runs: Sequence[Contest]) -> frozenset[int]:
     """Cases that were timed by the host's clock on a GPU."""
-    return frozenset(one["case"] for seen in runs for one in seen.cases if one.get("clock") == "host")
+    return frozenset(one.case for seen in runs for one in seen.cases if one.device and one.device.clock == "host")
 
 
 def _all_cases(subject: FunctionSubject) -> list[int]:
