@@ -26,8 +26,7 @@ from problems.spec.function.problem import FunctionProblem
 from problems.spec.record import REFERENCE
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
-from runners.agent.job.job import Job
-from runners.agent.job.nvcc import BuildPolicy
+from runners.agent.job.job import BuildPolicy, Job
 from runners.agent.judges.registry import Judges
 from runners.wire.job import JobPurpose, Rules, Sides
 from runners.wire.protocol import Report, Role, TimingPolicy

@@ -12,8 +12,7 @@ from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
-from runners.agent.job.job import Job
-from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
+from runners.agent.job.job import AS_WRITTEN, BuildPolicy, Job
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
 from runners.agent.profilers import timer_for

@@ -26,14 +26,12 @@ from runners.agent.devices.gpus import UnknownGpu
 from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.ground.errors import Cancelled, SandboxFault, SandboxUnavailable, UnusableProblem
 from runners.agent.ground.events import Progress
-from runners.agent.ground.keyed import Once
+from runners.agent.ground.locks import Once
 from runners.agent.job.building import printed_by
-from runners.agent.job.job import Job
-from runners.agent.job.nvcc import BuildPolicy
+from runners.agent.job.job import BuildPolicy, Job, why_invalid
 from runners.agent.job.toolchain import cores
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
-from runners.agent.judges.solutions import why_invalid
 from runners.wire.job import JobPurpose, Rules, Sides
 from runners.wire.protocol import Audience, CaseReport, Verdict
 

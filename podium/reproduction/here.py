@@ -10,10 +10,8 @@ from problems.spec.hardware import Hardware
 from runners.agent import capabilities
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
-from runners.agent.job.job import PLAIN_MODES, Job
-from runners.agent.job.nvcc import AS_WRITTEN, COMPUTE_EVAL, BuildPolicy
+from runners.agent.job.job import AS_WRITTEN, COMPUTE_EVAL, PLAIN_MODES, BuildPolicy, Job, why_invalid
 from runners.agent.judges.registry import Judges
-from runners.agent.judges.solutions import why_invalid
 from runners.agent.profilers import require_profiler
 from runners.wire.job import JobPurpose, Rules, Sides
 from runners.wire.protocol import Profiler, Report

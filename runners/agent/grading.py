@@ -8,11 +8,9 @@ from problems.spec.profile import Profile
 from problems.spec.solution import parse_solution
 from runners.agent.ground.errors import ProfilerUnavailable, SandboxFault, UnusableProblem
 from runners.agent.ground.events import StageEntered
-from runners.agent.job.job import Job
-from runners.agent.job.nvcc import BuildPolicy
+from runners.agent.job.job import BuildPolicy, Job, why_invalid
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
-from runners.agent.judges.solutions import why_invalid
 from runners.agent.leases import LeasedAttempt
 from runners.agent.link.client import SiteClient
 from runners.agent.link.problem_store import ProblemStore

@@ -16,11 +16,10 @@ from problems.spec.solution import FileSolution, SourceFile
 from runners.agent import capabilities
 from runners.agent.devices.lanes import Lanes
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.job.job import Job
+from runners.agent.job.job import Job, why_invalid
 from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
-from runners.agent.judges.solutions import why_invalid
 from runners.agent.sandbox import Command, Outcome, Running, Sandbox, choose
 from runners.wire.job import Rules
 from runners.wire.protocol import ResourceLimits

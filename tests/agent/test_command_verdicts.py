@@ -10,7 +10,7 @@ from problems.spec.profile import Profile
 from problems.spec.solution import PatchSolution
 from runners.agent.ground.errors import Cancelled, UnusableProblem
 from runners.agent.ground.events import BuildPrinted, CommandRan, Event, Progress, StageEntered
-from runners.agent.judges.solutions import why_invalid
+from runners.agent.job.job import why_invalid
 from runners.agent.sandbox.watch import workspace_excess
 from runners.wire.job import JobPurpose, Sides
 from runners.wire.protocol import INLINE_LOG_BYTES, Stage, Verdict, Witness

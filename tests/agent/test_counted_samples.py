@@ -14,9 +14,9 @@ import pytest
 from problems.spec.command.problem import CommandProblem
 from runners.agent.ground.events import Progress
 from runners.agent.judges.command import counting, judge
-from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.counting import Counting
 from runners.agent.judges.command.references import References
+from runners.agent.judges.command.runs import BenchmarkRun, benchmark
 from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.profilers.base import Attachment, Reading, Timer
 from runners.agent.sandbox.policy import Outcome

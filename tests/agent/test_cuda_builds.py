@@ -13,7 +13,7 @@ import pytest
 
 from problems.spec.command.problem import CommandProblem
 from runners.agent.job import toolchain
-from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy, architecture_of
+from runners.agent.job.job import AS_WRITTEN, BuildPolicy, architecture_of
 from runners.agent.judges.report import Finished
 from runners.wire.protocol import ResourceLimits, TrackSpec, Verdict
 from tests.agent.machine import Machine, job_of, shell_problem

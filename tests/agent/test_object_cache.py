@@ -11,7 +11,7 @@ from problems.spec.command.problem import CommandProblem
 from runners.agent.ground.events import Progress
 from runners.agent.job import building as builds
 from runners.agent.job.build_cache import Build
-from runners.agent.job.nvcc import BuildPolicy
+from runners.agent.job.job import BuildPolicy
 from runners.agent.job.object_cache import ObjectCaches
 from runners.agent.judges.command.subject import CommandSubject
 from runners.wire.protocol import ResourceLimits

@@ -10,7 +10,7 @@ from problems.formats.pmpp.packs import read_pmpp_checkout
 from problems.spec.command.problem import CommandProblem, as_command
 from runners.agent.ground.events import Progress
 from runners.agent.job.building import build
-from runners.agent.job.nvcc import BuildPolicy
+from runners.agent.job.job import BuildPolicy
 from runners.wire.protocol import ResourceLimits, Verdict, Witness
 from tests.agent.machine import Machine, subject_of
 from tests.formats.pmpp.layouts import COMPARED, MAKEFILE, REFERENCE, SCALE, SKELETON, lay_out

@@ -7,8 +7,8 @@ from pathlib import Path
 from runners.agent.devices.lanes import Lanes, Place
 from runners.agent.ground.events import Progress
 from runners.agent.job.job import Author
+from runners.agent.judges.command.runs import test as run_test
 from runners.agent.judges.command.subject import CommandSubject
-from runners.agent.judges.command.test import test as run_test
 from runners.agent.sandbox.policy import Command, Outcome
 from runners.wire.protocol import Witness
 from tests.agent.machine import Machine, job_of, shell_problem

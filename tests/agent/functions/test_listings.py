@@ -12,8 +12,7 @@ from runners.agent.ground.events import Progress
 from runners.agent.job.artefact import file_in
 from runners.agent.job.build_cache import Build
 from runners.agent.job.building import build
-from runners.agent.job.job import Job
-from runners.agent.job.nvcc import BuildPolicy
+from runners.agent.job.job import BuildPolicy, Job
 from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, FunctionSubject
 from runners.wire.job import Rules
 from tests.agent.functions.table import LIMITS, SCALE, Table, problem

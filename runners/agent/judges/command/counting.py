@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.ground.events import Progress
-from runners.agent.ground.keyed import Once
+from runners.agent.ground.locks import Once
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.references import References
+from runners.agent.judges.command.runs import BenchmarkRun, benchmark
 from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.texts import how_it_ended
 from runners.agent.profilers import require_profiler

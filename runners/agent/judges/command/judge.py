@@ -7,13 +7,17 @@ from runners.agent.ground.events import MeasuredAgain, Progress, StageEntered
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.job.job import Job
 from runners.agent.judges.command import traffic
-from runners.agent.judges.command.benchmark import BenchmarkRun
 from runners.agent.judges.command.counting import Counted, Counting
-from runners.agent.judges.command.findings import context_findings, findings_of, unchecked_findings
-from runners.agent.judges.command.measurements import measurements_of, witness_of
+from runners.agent.judges.command.findings import (
+    context_findings,
+    findings_of,
+    measurements_of,
+    unchecked_findings,
+    witness_of,
+)
 from runners.agent.judges.command.references import References, missing_names
+from runners.agent.judges.command.runs import BenchmarkRun, test
 from runners.agent.judges.command.subject import CommandSubject
-from runners.agent.judges.command.test import test
 from runners.agent.judges.command.timing import Measure, Stopwatch, Timed
 from runners.agent.judges.command.unneeded import UnneededFiles
 from runners.agent.judges.judgement import (

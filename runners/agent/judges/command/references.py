@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from problems.spec.command.workspace_rules import strict_failure
 from runners.agent.ground.events import Progress
-from runners.agent.ground.keyed import Once
+from runners.agent.ground.locks import Once
 from runners.agent.job.artefact import EMPTY
 from runners.agent.job.build_cache import Build
 from runners.agent.job.building import build
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.command.runs import test
 from runners.agent.judges.command.subject import CommandSubject
-from runners.agent.judges.command.test import test
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import Witness
 

@@ -14,10 +14,9 @@ from runners.agent.job import artefact
 from runners.agent.job.building import BuildOrder
 from runners.agent.job.commands import SOLUTION_FILES, limits_for
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.job.job import Author, Job
+from runners.agent.job.job import Author, Job, files_of
 from runners.agent.job.workspace import normal_path
 from runners.agent.judges.command.harness_code import source_facts
-from runners.agent.judges.solutions import files_of
 from runners.agent.sandbox.policy import Command, SourceFacts
 
 

@@ -18,13 +18,13 @@ from runners.agent.devices.record import DeviceRecord, merged
 from runners.agent.ground.events import Progress
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
-from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.outside_bounds import Observed
 from runners.agent.judges.command.references import References
+from runners.agent.judges.command.runs import BenchmarkRun, benchmark
 from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.host import SPARE_RUNS, HostRecord, over
 from runners.agent.profilers.base import Timer
-from runners.agent.profilers.process import ProcessTime
+from runners.agent.profilers.plain import ProcessTime
 from runners.wire.job import Sides
 from runners.wire.protocol import Clock, Role, Witness
 from scoring.median import median_interval

@@ -1,7 +1,7 @@
 """Finds the test files that the runs of a problem do without, because its reference passes without them."""
 
 from runners.agent.ground.events import Progress
-from runners.agent.ground.keyed import Once
+from runners.agent.ground.locks import Once
 from runners.agent.judges.command.references import References
 from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.command.timing import Series, Stopwatch

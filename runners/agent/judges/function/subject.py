@@ -14,9 +14,8 @@ from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.devices.lanes import ANYWHERE, Place
 from runners.agent.ground.errors import UnusableProblem
 from runners.agent.job.building import BuildOrder
-from runners.agent.job.job import Author, Job
+from runners.agent.job.job import Author, Job, files_of
 from runners.agent.judges.function.inside.match import CALIBRATION_BYTES
-from runners.agent.judges.solutions import files_of
 
 INSIDE = Path(__file__).parent / "inside"
 PROGRAM = "contestant"

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.no_time import NO_TIME
 from runners.agent.ground.errors import SandboxFault
-from runners.agent.ground.keyed import Once
+from runners.agent.ground.locks import Once
 from runners.agent.job.job import Job
 from runners.wire.job import JobPurpose
 from runners.wire.protocol import MAX_TIME_MS, Audience, Capabilities, CaseField, CaseReport, MeasurementReport
