@@ -5,6 +5,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from threading import Condition, Event, Lock
 from typing import Generic, TypeVar
 
@@ -76,7 +77,7 @@ class FairLock:
             self._queue.insert(0 if first else len(self._queue), ticket)
             self._call_readers()
             try:
-                wait_until(self._changed, lambda: self._may_enter(ticket), cancelled)
+                wait_until(self._changed, partial(self._may_enter, ticket), cancelled)
             except BaseException:
                 self._queue.remove(ticket)
                 self._call_readers()
@@ -153,7 +154,7 @@ class Tenancy:
         with self._changed:
             self._queue.append(ticket)
             try:
-                wait_until(self._changed, lambda: self._may_move_in(ticket), cancelled)
+                wait_until(self._changed, partial(self._may_move_in, ticket), cancelled)
             finally:
                 self._queue.remove(ticket)
                 self._changed.notify_all()

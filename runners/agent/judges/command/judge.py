@@ -18,7 +18,7 @@ from runners.agent.judges.command.findings import (
 from runners.agent.judges.command.references import References, missing_names
 from runners.agent.judges.command.runs import BenchmarkRun, test
 from runners.agent.judges.command.subject import CommandSubject
-from runners.agent.judges.command.timing import Measure, Stopwatch, Timed
+from runners.agent.judges.command.timing import Stopwatch, Timed
 from runners.agent.judges.command.unneeded import UnneededFiles
 from runners.agent.judges.judgement import (
     NO_TEXTS,
@@ -79,16 +79,6 @@ class Measured:
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True)
-class Ran:
-    """A solution's test, and its times if it passed and is timed."""
-
-    checked: Checked
-    measured: Measured | None = None
-    withheld: tuple[str, ...] | None = None
-    """Set if the runs were to show which files they do without."""
-
-
 class CommandJudge:
     """See `Judge`. Keeps the references and baselines of recent problems."""
 
@@ -108,8 +98,15 @@ class CommandJudge:
             return refused
         built = self._build(subject, progress)
         if not built.ending.has_passed or job.rules.stage is Stage.BUILD or not subject.test_command:
-            return _report(subject, built, None)
-        return _report(subject, built, self._run(subject, built.product, timer, progress))
+            return _report(subject, built)
+        seen = self._unneeded.without(subject, progress) if job.rules.withheld is None else subject
+        checked = self._check(seen, built.product, progress)
+        measured = self._time(seen, built.product, timer, checked, progress)
+        if seen is not subject and self._needs_all(subject, seen, timer, measured, progress):
+            seen = subject
+            checked = self._check(seen, built.product, progress)
+            measured = self._time(seen, built.product, timer, checked, progress)
+        return _report(seen, built, checked, measured)
 
     def _prepare(self, job: Job, progress: Progress) -> CommandSubject:
         device = self._environment.lanes.pick(job.devices)
@@ -129,23 +126,16 @@ class CommandJudge:
         if is_timed and reference is not None and self._environment.objects is not None:
             self._references.build(reference, progress.without_output)
 
-    def _run(self, subject: CommandSubject, product: bytes, timer: Timer | None, progress: Progress) -> Ran:
-        """Test and time the solution. If the withheld files are not known, first without the test files that the
-        reference does without; if it turns out to need them, again with all files."""
-        if subject.job.rules.withheld is not None:
-            return self._ran(subject, product, timer, progress)
-        withheld = self._unneeded.to_withhold(subject, progress)
-        ran = self._ran(subject.withholding(withheld), product, timer, progress)
-        baseline = ran.measured.timed.baseline if ran.measured else None
-        if withheld and self._unneeded.are_needed(subject, withheld, timer, baseline, progress):
-            return replace(self._ran(subject, product, timer, progress), withheld=())
-        return replace(ran, withheld=tuple(withheld))
-
-    def _ran(self, subject: CommandSubject, product: bytes, timer: Timer | None, progress: Progress) -> Ran:
-        checked = self._check(subject, product, progress)
-        if timer is None or not checked.ending.has_passed:
-            return Ran(checked)
-        return Ran(checked, self._time(subject, product, timer, checked.witness, progress))
+    def _needs_all(
+        self,
+        subject: CommandSubject,
+        seen: CommandSubject,
+        timer: Timer | None,
+        measured: Measured | None,
+        progress: Progress,
+    ) -> bool:
+        baseline = measured.timed.baseline if measured else None
+        return self._unneeded.are_needed(subject, seen, timer, baseline, progress)
 
     def _check(self, subject: CommandSubject, product: bytes, progress: Progress) -> Checked:
         """Test the solution."""
@@ -171,33 +161,33 @@ class CommandJudge:
         return Checked(step, Ending(Verdict.TEST_FAILED, reason), witness)
 
     def _time(
-        self, subject: CommandSubject, product: bytes, timer: Timer, witness: Witness, progress: Progress
-    ) -> Measured:
-        """Benchmark the solution. A failed benchmark does not change the verdict."""
+        self, subject: CommandSubject, product: bytes, timer: Timer | None, checked: Checked, progress: Progress
+    ) -> Measured | None:
+        """Benchmark a solution that has passed. A failed benchmark changes no verdict. None without a timer."""
+        if timer is None or not checked.ending.has_passed:
+            return None
         progress.tell(StageEntered(BENCHMARKING))
         timed = self._timed(subject, product, timer, progress)
         peaks = self._environment.peaks(subject.place.device)
         flags = (*findings_of(subject.problem, timed, peaks), *unchecked_findings(subject.problem, timed))
         measurements = tuple(measurements_of(subject.problem, timed))
         measured = Measured(timed, measurements, (*_benchmark_findings(timed), *flags))
-        if subject.job.rules.timing_policy is TimingPolicy.RANKED and _could_rank(measured, witness):
+        if subject.job.rules.timing_policy is TimingPolicy.RANKED and _could_rank(measured, checked.witness):
             return self._with_traffic(subject, product, measured, progress)
         return measured
 
     def _timed(self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> Timed:
         """Time under the job's policy. A flagged `quick` time is measured again alone."""
-
-        def measured(measure: Measure, timer: Timer) -> Timed:
-            timed = measure(subject, product, timer, progress)
-            return measured(measure, timed.for_graphs) if timed.for_graphs else timed
-
-        if subject.job.rules.timing_policy is TimingPolicy.RANKED:
-            return measured(self._stopwatch.ranked, timer)
-        timed = measured(self._stopwatch.quick, timer)
-        if reasons := self._doubts(subject, timed):
-            progress.tell(MeasuredAgain(subject.problem.task_id, reasons))
-            return measured(self._stopwatch.confirm, timed.timer)
-        return timed
+        is_ranked = subject.job.rules.timing_policy is TimingPolicy.RANKED
+        timed = (self._stopwatch.ranked if is_ranked else self._stopwatch.quick)(subject, product, timer, progress)
+        if timed.for_graphs is not None:
+            return self._timed(subject, product, timed.for_graphs, progress)
+        reasons = () if is_ranked else self._doubts(subject, timed)
+        if not reasons:
+            return timed
+        progress.tell(MeasuredAgain(subject.problem.task_id, reasons))
+        again = self._stopwatch.confirm(subject, product, timer, progress)
+        return self._stopwatch.confirm(subject, product, again.for_graphs, progress) if again.for_graphs else again
 
     def _doubts(self, subject: CommandSubject, timed: Timed) -> tuple[str, ...]:
         """The reasons to measure again alone. A failed run is one of them: beside others, memory may have run out."""
@@ -256,12 +246,14 @@ def _refusal(subject: CommandSubject) -> Judgement:
     return Judgement(ending, device=subject.place.device, texts=texts)
 
 
-def _report(subject: CommandSubject, built: Built, ran: Ran | None) -> Judgement:
-    """The judgement of a solution that was built and, unless that failed or was all, run."""
-    checked, measured = (ran.checked, ran.measured) if ran else (None, None)
+def _report(
+    subject: CommandSubject, built: Built, checked: Checked | None = None, measured: Measured | None = None
+) -> Judgement:
+    """The judgement of a solution that was built and, unless that failed or was all, tested and timed."""
     candidate = measured.timed.candidate if measured else None
     benchmark_seconds = subject.problem.effective_benchmark_timeout_seconds
     benchmarks = [Step("benchmark", candidate.runs[-1].outcome, benchmark_seconds)] if candidate else []
+    was_sought = checked is not None and subject.job.rules.withheld is None
     return Judgement(
         ending=checked.ending if checked else built.ending,
         steps=(*built.steps, *([checked.step] if checked else []), *benchmarks),
@@ -272,7 +264,7 @@ def _report(subject: CommandSubject, built: Built, ran: Ran | None) -> Judgement
         build=built.build,
         profiler=measured.timed.timer.name if measured else "",
         profile=candidate.report if candidate else None,
-        withheld=ran.withheld if ran else None,
+        withheld=subject.withheld if was_sought else None,
         texts=_texts(built, checked, measured),
     )
 

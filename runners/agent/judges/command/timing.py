@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
 from functools import partial
-from typing import Protocol
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
 from problems.spec.command.timing_mode import times_by_wall_clock
@@ -187,12 +186,6 @@ class Seats(Enum):
 
     BESIDE = "beside"
     ALONE = "alone"
-
-
-class Measure(Protocol):
-    """A way to time a candidate and its baseline."""
-
-    def __call__(self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> Timed: ...
 
 
 @dataclass(frozen=True)

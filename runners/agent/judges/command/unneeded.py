@@ -18,22 +18,23 @@ class UnneededFiles:
         self._references, self._stopwatch = references, stopwatch
         self._benchmark_needs: Once[object, bool] = Once(REMEMBERED)
 
-    def to_withhold(self, subject: CommandSubject, progress: Progress) -> list[str]:
-        """The test files, if the reference passes its test without all of them and its benchmark is not known to need
-        any; else none. Afterwards `are_needed` tells whether that was right.
+    def without(self, subject: CommandSubject, progress: Progress) -> CommandSubject:
+        """The subject without the test files, if the reference passes its test without all of them and its benchmark is
+        not known to need any; else the same subject. Afterwards `are_needed` tells whether that was right.
 
         A solution whose files are the reference's is its own test of this. Raises as `References.prepare`.
         """
         tried = _worth_a_try(subject)
-        bare = subject.withholding(tried).reference if tried else None
-        if bare is None or self._benchmark_needs.known(bare.shared_key):
-            return []
-        return tried if subject.is_reference or self._references.prepare(bare, progress).passed else []
+        bare = subject.withholding(tried)
+        reference = bare.reference if tried else None
+        if reference is None or self._benchmark_needs.known(reference.shared_key):
+            return subject
+        return bare if subject.is_reference or self._references.prepare(reference, progress).passed else subject
 
     def are_needed(
         self,
         subject: CommandSubject,
-        withheld: list[str],
+        without: CommandSubject,
         timer: Timer | None,
         baseline: Series | None,
         progress: Progress,
@@ -44,7 +45,7 @@ class UnneededFiles:
         the files, if they succeeded; else by benchmarks of its own. Without a timer only the test counts. Raises as
         `Stopwatch.quick`.
         """
-        bare = subject.withholding(withheld).reference
+        bare = without.reference
         if bare is None or not self._references.prepare(bare, progress).passed:
             return True
         if timer is None:

@@ -122,10 +122,6 @@ class Checker:
             return reply
         raise SandboxFault(f"the checker said nothing for {seconds:.0f} s")
 
-    def retire(self) -> None:
-        """Have it renewed before the next sample, since it has failed."""
-        self.n_samples = LONGEST_SERVICE
-
     def close(self) -> None:
         self.channel.close()
         self.running.stop()

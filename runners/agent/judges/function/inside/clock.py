@@ -4,7 +4,6 @@ import ctypes
 import enum
 from typing import NamedTuple
 
-NO_BRAKE = -1
 MOST_GOES = 64
 
 

@@ -16,7 +16,7 @@ HEAD = struct.Struct("<4sBBBxQ")
 ARGUMENT = struct.Struct("<BBBx4xQQQ8Q8s")
 """Kind, writable, number of dimensions; offset, size and mapped size in bytes; shape; a scalar's value."""
 MAGIC = b"PDF1"
-MOST_ARGUMENTS, MOST_DIMENSIONS, MOST_SETS = 64, 8, 64
+MOST_ARGUMENTS, MOST_DIMENSIONS = 64, 8
 START, WORDS, ARGUMENTS, SETUP, GO, HAND_OFF, DROP = (ord(letter) for letter in "BWASGHD")
 LOADED, MAPPED, QUEUED, DONE, ERROR = (ord(letter) for letter in "LMqdX")
 ARRAY, SCALAR, AS_FIRST = 0, 1, 2
