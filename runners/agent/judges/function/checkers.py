@@ -61,9 +61,11 @@ DEFINITION = "def.py"
 FIRST_SLOT = 1000
 """Checkers have slots of their own, because one outlives the samples that it serves."""
 READY_SECONDS = 180.0
+"""Longest time for a checker to load the problem's class. A bound: loading torch takes some seconds."""
 SILENCE_SECONDS = 300.0
 """Longest time between two replies beyond a contestant's own time."""
 LOOK_SECONDS = 0.1
+"""Interval at which a wait for a reply looks whether the job was cancelled."""
 MOST_ON_CPU, MOST_ON_GPU = 8, 4
 """Number of checkers kept on a device. Samples of several problems alternate, and a new checker calibrates its calls
 for seconds. An idle one holds about 40 MB on a CPU, and on a GPU a context of 0.5 GB."""

@@ -46,7 +46,9 @@ RUNNING = "running"
 CASES_SHARE = 0.8
 """The share of a process's time limit after which no case is called more often than it must."""
 PROFILER = "podium clock"
+"""The name of the clock, for provenance."""
 RANKED_PROCESSES = 6
+"""The smallest number of processes whose order statistics give a 95 % interval of the median."""
 CALIBRATING_PROCESSES = 6
 """On a GPU, for `ranked` times."""
 RANKED_SECONDS = 3600.0

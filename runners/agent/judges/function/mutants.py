@@ -10,6 +10,7 @@ from runners.agent.judges.function.inside.orders import Mutants, TryMutants
 from runners.wire.protocol import Audience, CaseField, CaseReport
 
 MOST_WORDS = 1000
+"""Characters of a field of a case (`CaseField.value`)."""
 
 
 def with_mutants(reports: Sequence[CaseReport], checker: Checker, progress: Progress) -> list[CaseReport]:

@@ -7,6 +7,7 @@ from runners.wire.job import JobPurpose, Rules
 from runners.wire.protocol import TimingPolicy
 
 QUICK: dict[str, Any] = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
+"""Calls, seconds: the time is the median of at least five calls after two that do not count."""
 RANKED: dict[str, Any] = {
     "least_calls": 30,
     "most_calls": 300,

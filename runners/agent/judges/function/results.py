@@ -39,6 +39,7 @@ PRECISION = 0.005
 DEVICE_PRECISION, DEVICE_SLACK_MS = 0.01, 0.001
 """The same by a GPU's clock, whose calls are fewer: the larger of a share and of milliseconds."""
 EVENT_TICK_MS = 0.00005
+"""Milliseconds. An interval by the device's clock reaches at least so far to either side."""
 MOST_DRIFT = 0.03
 """A baseline whose single process differs by a larger share is timed anew."""
 MOVING_PROCESSES = 3

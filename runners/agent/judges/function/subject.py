@@ -21,6 +21,7 @@ INSIDE = Path(__file__).parent / "inside"
 PROGRAM = "contestant"
 STUB, CALL = "podium_contestant.cpp", "podium_call"
 BUILD_SECONDS = 120.0
+"""Limit on a build's time in seconds if the problem's limits name none."""
 COMPILERS: Mapping[Language, str] = {
     "cpp": "g++ -std=c++17 -O3 -march=native -pthread",
     "cuda": "nvcc -std=c++17 -O3 -Xptxas -v -Xcompiler -pthread",
@@ -28,7 +29,9 @@ COMPILERS: Mapping[Language, str] = {
 LISTING = "podium_listing.gz"
 """Path in a CUDA build's product: SASS and PTX of the program as text, compressed. Absent without `cuobjdump`."""
 MAX_LISTING_BYTES = 2 << 20
+"""Bytes of a compressed listing; a longer one is not kept."""
 _MOST_OF_A_PART = 8 << 20
+"""Bytes of SASS and of PTX before they are compressed."""
 _BARE_SASS = r"sed -E -e '/^ *\/\* 0x[0-9a-f]+ \*\/$/d' -e 's/ *\/\* 0x[0-9a-f]+ \*\/$//'"
 """Drops the instructions' encodings."""
 WRITE_LISTING = (

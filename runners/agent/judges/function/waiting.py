@@ -17,6 +17,7 @@ MOST_WAITING, CORES_EACH, LEAST_CORES = 3, 4, 8
 """On a GPU so many wait for solutions, one for so many of its share of the cores. With few cores, loading a library
 beside a call that is timed could disturb it."""
 LONGEST_WAIT_SECONDS, LIFE_SECONDS = 3600.0, 6 * 3600.0
+"""Seconds after which a process that waits is replaced, and after which the sandbox ends one in any case."""
 
 
 def n_waiting(subject: FunctionSubject, seat: Seat, n_gpus: int) -> int:

@@ -5,6 +5,7 @@ import enum
 from typing import NamedTuple
 
 MOST_GOES = 64
+"""As `kMostGoes` in native/call.h. A case has at most as many input sets."""
 
 
 class Region(ctypes.Structure):

@@ -16,10 +16,13 @@ from .plan import Plan
 START_SECONDS = 120.0
 """Longest time for a contestant to load its solution."""
 MAP_SECONDS = 60.0
+"""Longest time for a contestant to read a message or to map its arrays. A bound: both take milliseconds."""
 LEAST_POISON = 0xC0
 """From here on an element whose bytes are all the same is NaN or at most -2 in every floating type: never near 0."""
 MOST_WORDS = 1500
+"""Characters of a contestant's or a comparison's own words that are told."""
 MOST_SHOWN = 1000
+"""Characters of the values of a call that are shown."""
 CALIBRATION_BYTES = 64 << 20
 """Bytes that a calibrating contestant and the checker fill: about 25 µs. Less hides in the hand-off, and what uses no
 memory has no cold translations of addresses, which cost others 2 to 3 µs after a change of processes."""
