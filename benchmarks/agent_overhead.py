@@ -15,7 +15,7 @@ from problems.spec.solution import FileSolution, SourceFile
 from runners.agent import capabilities
 from runners.agent.devices.lanes import Lanes
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.judgement import Assignment
+from runners.agent.job.job import Job
 from runners.agent.judges.registry import Judges
 from runners.agent.sandbox import choose
 from runners.wire.protocol import Verdict
@@ -50,7 +50,7 @@ def _pair(judges: Judges, folder: Path, number: int) -> tuple[float, float]:
     problem = _problem()
     solution = FileSolution(task_id=problem.task_id, files=[SourceFile(path="solution.cpp", content=source)])
     started = time.perf_counter()
-    finished = judges.judge(Assignment(problem, "0" * 64, solution))
+    finished = judges.judge(Job(problem, "0" * 64, solution))
     graded_ms = (time.perf_counter() - started) * 1000
     if finished.report.verdict != Verdict.PASSED:
         raise RuntimeError(f"the measured sample came to {finished.report.verdict}: {finished.report.reason}")

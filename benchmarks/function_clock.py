@@ -31,8 +31,9 @@ from podium.functions.manifests import ManifestMaker
 from problems.formats.functions.pack import read_problem
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.solution import FileSolution, SourceFile
-from runners.agent.judges.judgement import Assignment
+from runners.agent.job.job import Job
 from runners.agent.judges.registry import Judges
+from runners.wire.job import Rules, Sides
 from runners.wire.protocol import MeasurementReport, TimingPolicy
 
 AGREE_SHARE, AGREE_MS = 0.01, 0.0005
@@ -138,17 +139,15 @@ def problems(folder: Path) -> Iterator[tuple[Judges, dict[str, FunctionProblem]]
 def judged(judges: Judges, problem: FunctionProblem, kernel: Kernel, language: str, policy: TimingPolicy) -> Judged:
     path = language if language == "solution.cu" else "solution.py"
     files = [SourceFile(path=path, content=kernel.solutions[language])]
-    assignment = Assignment(
+    job = Job(
         problem=problem,
         problem_sha256=sha256(problem.to_line()).hexdigest(),
         solution=FileSolution(task_id=problem.task_id, files=files),
-        limits=limits_of(problem),
-        needs_baseline=False,
-        timing_policy=policy,
+        rules=Rules(limits=limits_of(problem), sides=Sides.SOLUTION, timing_policy=policy),
         build_policy=native_policy(judges),
     )
     began = time.monotonic()
-    report = judges.judge(assignment).report
+    report = judges.judge(job).report
     if report.reason:
         raise SystemExit(f"{kernel.name} {language}: {report.verdict}: {report.reason}")
     measurements = {one.case: one for one in report.measurements}

@@ -18,12 +18,15 @@ from runners.agent.ground.events import Progress
 from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.building import build
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.job import Job
 from runners.agent.judges.function.checkers import Checkers
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
-from runners.agent.judges.function.subject import Subject
-from runners.agent.judges.judgement import Assignment
+from runners.agent.judges.function.inside.orders import HowEnded, Sample
+from runners.agent.judges.function.inside.plan import Plan
+from runners.agent.judges.function.subject import FunctionSubject
 from runners.agent.sandbox import open_backend
+from runners.wire.job import Rules
 from runners.wire.protocol import Capabilities, ResourceLimits
 
 CALL_LIMIT_US, SAMPLE_LIMIT_MS = 60.0, 150.0
@@ -73,14 +76,14 @@ class Judged:
         files = FileSolution(
             task_id=record.task_id, files=[SourceFile(path=f"solution.{suffix}", content=SOLUTIONS[suffix])]
         )
-        assignment = Assignment(
+        job = Job(
             record,
             sha256(record.to_line()).hexdigest(),
             files,
-            limits=ResourceLimits(memory_bytes=1 << 30),
+            rules=Rules(limits=ResourceLimits(memory_bytes=1 << 30)),
             image=environment.image_for(""),
         )
-        subject = Subject.of(assignment)
+        subject = FunctionSubject.of(job)
         order = subject.build_order
         self._entry = Entry(subject) if order is None else Entry(subject, build(environment, order, Progress()).product)
         self._checkers = Checkers(environment)
@@ -90,12 +93,9 @@ class Judged:
 
     def sample(self, n_calls: int) -> tuple[Contest, float]:
         """One sample, and its milliseconds from the start of its sandbox to its end."""
-        plan = {
-            "least_calls": n_calls, "most_calls": n_calls, "enough_seconds": 60, "longest_seconds": 60,
-            "budget_seconds": 60,
-        }  # fmt: skip
+        plan = Plan(n_calls, n_calls, enough_seconds=60, longest_seconds=60, budget_seconds=60)
         subject = self._entry.subject
-        order = {"op": "sample", "stub": subject.stub, "cases": [0], "plan": plan, "short_plan": plan}
+        order = Sample(subject.stub, [0], None, plan, plan)
         lanes = self._environment.lanes
         with (
             lanes.benchmark(subject.place) as seat,
@@ -104,7 +104,7 @@ class Judged:
             began = time.perf_counter()
             seen = contest(self._contestants, checker, self._entry, seat, order, Progress())
             elapsed_ms = (time.perf_counter() - began) * 1e3
-        if seen.how or seen.cases[0]["verdict"] != "passed":
+        if seen.how is not HowEnded.NOT or seen.cases[0].complaint is not None:
             raise RuntimeError(f"the empty solution did not pass: {seen}")
         return seen, elapsed_ms
 
@@ -114,8 +114,8 @@ def beyond_calls_ms(judged: Judged) -> float:
     seen, elapsed_ms = judged.sample(1)
     case = seen.cases[0]
     # The second call alone is in `clock_ns`; the first took as long.
-    calls_ms = 2 * sum(case["clock_ns"]) / 1e6
-    return elapsed_ms - float(case["prepare_ms"] + case["check_ms"] + calls_ms)
+    calls_ms = 2 * sum(case.clock_ns) / 1e6
+    return elapsed_ms - (case.prepare_ms + case.check_ms + calls_ms)
 
 
 def run() -> list[Figure]:
@@ -130,12 +130,13 @@ def run() -> list[Figure]:
             native, python = Judged(environment, "cpp"), Judged(environment, "py")
             for words, judged, limit in (("C++", native, CALL_LIMIT_US), ("Python", python, None)):
                 seen, _ = judged.sample(CALLS)
-                us = statistics.median(seen.cases[0]["go_ns"]) / 1e3
+                us = statistics.median(seen.cases[0].go_ns) / 1e3
                 figures.append(Figure(f"empty call from go to done, {words}", us, "µs", limit, "max"))
                 case = seen.cases[0]
+                parts = {"prepare": case.prepare_ms, "check": case.check_ms}
                 figures += [
-                    Figure(f"  its {part} beside the clock", case[f"{part}_ms"] / (CALLS + 1) * 1e3, "µs", None, "max")
-                    for part in ("prepare", "check")
+                    Figure(f"  its {part} beside the clock", ms / (CALLS + 1) * 1e3, "µs", None, "max")
+                    for part, ms in parts.items()
                 ]
             samples_ms = [beyond_calls_ms(native) for _ in range(SAMPLES)]
             sample_ms = statistics.median(samples_ms)

@@ -26,9 +26,9 @@ from problems.spec.function.problem import FunctionProblem
 from problems.spec.record import REFERENCE
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
-from runners.agent.job.nvcc import BuildPolicy
-from runners.agent.judges.judgement import Assignment
+from runners.agent.job.job import BuildPolicy, Job
 from runners.agent.judges.registry import Judges
+from runners.wire.job import JobPurpose, Rules, Sides
 from runners.wire.protocol import Report, Role, TimingPolicy
 from scoring.sample import sample_speedup
 
@@ -66,21 +66,25 @@ def judged(
 ) -> dict[str, Any]:
     """The row of one solution."""
     began = time.monotonic()
-    assignment = Assignment(
+    is_compared = one.entrant != REFERENCE and not one.entrant.startswith("known bad")
+    rules = Rules(
+        purpose=JobPurpose.TRIAL if is_trial else JobPurpose.GRADE,
+        sides=Sides.BOTH if is_compared else Sides.SOLUTION,
+        limits=limits_of(problem),
+        timing_policy=policy,
+    )
+    job = Job(
         problem=problem,
         problem_sha256=sha256(problem.to_line()).hexdigest(),
         solution=FileSolution(task_id=problem.task_id, files=[one.file]),
-        limits=limits_of(problem),
+        rules=rules,
         image=judges.environment.image_for(""),
         invalid_reason=problem.rules().why_bad([one.file]),
-        needs_baseline=one.entrant != REFERENCE and not one.entrant.startswith("known bad"),
-        timing_policy=policy,
         build_policy=native_policy(judges),
-        is_trial=is_trial,
     )
     row: dict[str, Any] = {"problem": problem.task_id, "entrant": one.entrant, "file": one.file.path}
     try:
-        report = judges.judge(assignment).report
+        report = judges.judge(job).report
     except (SandboxFault, UnusableProblem) as error:
         return row | {"verdict": "fault", "reason": str(error)[-1500:], "seconds": time.monotonic() - began}
     return row | _facts(report) | {"expected": one.expected, "seconds": round(time.monotonic() - began, 2)}

@@ -21,7 +21,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import django
 
@@ -36,9 +35,10 @@ from problems.spec.solution import FileSolution  # noqa: E402
 from runners.agent.devices.lanes import Lanes  # noqa: E402
 from runners.agent.ground.native import default_cache_directory  # noqa: E402
 from runners.agent.job.environment import NodeEnvironment  # noqa: E402
-from runners.agent.judges.judgement import Assignment  # noqa: E402
+from runners.agent.job.job import Job  # noqa: E402
 from runners.agent.judges.registry import Judges  # noqa: E402
 from runners.agent.sandbox import open_backend  # noqa: E402
+from runners.wire.job import Rules  # noqa: E402
 from runners.wire.protocol import Capabilities, MeasurementReport, Role, TimingPolicy  # noqa: E402
 
 LEAST_UNFLAGGED = 0.9
@@ -72,9 +72,9 @@ class Seen:
 def judged(judges: Judges, record: ProblemRecord, policy: TimingPolicy) -> Seen:
     reference = record.reference
     assert isinstance(reference, FileSolution)
-    facts: dict[str, Any] = {"timing_policy": policy, "needs_baseline": True}
+    rules = Rules(timing_policy=policy)
     began = time.monotonic()
-    done = judges.judge(Assignment(record, sha256(record.to_line()).hexdigest(), reference, **facts)).report
+    done = judges.judge(Job(record, sha256(record.to_line()).hexdigest(), reference, rules)).report
     times = {(one.role, one.case): one for one in done.measurements}
     pairs = [(one, times.get((Role.BASELINE, one.case))) for one in done.measurements if one.role is Role.CANDIDATE]
     known = [(own, other) for own, other in pairs if other is not None]

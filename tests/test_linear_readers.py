@@ -37,7 +37,7 @@ from problems.spec.paths import why_bad_path
 from problems.spec.solution import SourceFile
 from runners.agent.job.building import printed_by
 from runners.agent.judges.command import harness_code
-from runners.agent.judges.command.test import _WANTS_MEMORY
+from runners.agent.judges.command.runs import _WANTS_MEMORY
 from runners.agent.profilers.ncu_csv import DamagedTable, _sections, read_launches
 from runners.fleet.match import version_of
 from runners.fleet.views import _without_nul

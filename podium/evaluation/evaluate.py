@@ -36,8 +36,7 @@ from runners.agent.devices.gpus import UnknownGpu
 from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.ground import events as job_events
 from runners.agent.ground.errors import Cancelled, ProfilerUnavailable
-from runners.agent.job.nvcc import AS_WRITTEN, DEFAULT, BuildPolicy
-from runners.agent.judges.judgement import PLAIN_MODES
+from runners.agent.job.job import AS_WRITTEN, DEFAULT, PLAIN_MODES, BuildPolicy
 from runners.agent.native_programs import make_needed
 from runners.agent.profilers import require_profiler
 from runners.agent.sandbox import SandboxUnavailable

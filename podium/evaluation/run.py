@@ -12,11 +12,11 @@ from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
-from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
-from runners.agent.judges.judgement import Assignment
+from runners.agent.job.job import AS_WRITTEN, BuildPolicy, Job
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
 from runners.agent.profilers import timer_for
+from runners.wire.job import Rules, Sides
 from runners.wire.protocol import Profiler, ResourceLimits, TimingPolicy
 
 TRIES = 2
@@ -114,30 +114,32 @@ class SampleGrader:
         """The report on one sample. Raises as `one`."""
         for left in reversed(range(TRIES)):
             try:
-                return self._judges.judge(self._assignment(sample), self._progress)
+                return self._judges.judge(self._job(sample), self._progress)
             except (SandboxFault, OSError):
                 if not left:
                     raise
         raise AssertionError("unreachable")
 
-    def _assignment(self, sample: SampleToGrade) -> Assignment:
+    def _job(self, sample: SampleToGrade) -> Job:
         problem = sample.problem
-        return Assignment(
+        rules = Rules(
+            sides=Sides.BOTH if self._compares(sample) else Sides.SOLUTION,
+            timing_policy=self._options.timing,
+            profiler=self._options.profiler,
+            limits=limits_of(problem),
+            withheld=None if problem.withheld is None else tuple(problem.withheld),
+            timed_cases=self._options.timed_cases,
+        )
+        return Job(
             problem=problem,
             problem_sha256=sha256(sample.record.line).hexdigest(),
             solution=sample.solution,
-            limits=limits_of(problem),
-            build_only=tuple(problem.withheld or ()),
-            needs_baseline=self._compares(sample),
-            withhold_unneeded=True,
+            rules=rules,
             image=self._judges.environment.image_for(self._options.image),
             build_policy=self._options.build_policy,
             skip_reason=sample.skip_reason,
             invalid_reason=sample.draft.invalid_reason,
-            timing_policy=self._options.timing,
-            profiler=self._options.profiler,
             timed_modes=self._options.timed_modes,
-            timed_cases=self._options.timed_cases,
             tenant=sample.pack,
         )
 

@@ -10,25 +10,24 @@ from problems.spec.function.problem import FunctionProblem
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
-from runners.agent.judges.judgement import Assignment
+from runners.agent.job.job import Job
+from runners.wire.job import Rules
 from runners.wire.protocol import CaseReport, MeasurementReport, Report, Role, TimingPolicy, Verdict
 
 
 def judged(problem: FunctionProblem, path: Path, sandbox: str | None, timing: TimingPolicy) -> tuple[list[str], bool]:
     """The result in lines of text, and whether the solution passed. Raises PackRefused, SandboxUnavailable."""
     file = SourceFile(path=f"solution{path.suffix}", content=_text(path))
-    assignment = Assignment(
+    job = Job(
         problem=problem,
         problem_sha256=sha256(problem.to_line()).hexdigest(),
         solution=FileSolution(task_id=problem.task_id, files=[file]),
-        limits=limits_of(problem),
-        timing_policy=timing,
+        rules=Rules(limits=limits_of(problem), timing_policy=timing),
         invalid_reason=problem.rules().why_bad([file]),
-        needs_baseline=isinstance(problem.reference, FileSolution),
     )
     try:
         with local_judges(sandbox, None, bounded=any(case.is_declared for case in problem.cases)) as judges:
-            report = judges.judge(assignment, Progress()).report
+            report = judges.judge(job, Progress()).report
     except (SandboxFault, UnusableProblem) as error:
         raise PackRefused("fault", f"this machine could not judge it: {error}") from error
     return _lines(report), report.verdict is Verdict.PASSED

@@ -26,14 +26,13 @@ from runners.agent.devices.gpus import UnknownGpu
 from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.ground.errors import Cancelled, SandboxFault, SandboxUnavailable, UnusableProblem
 from runners.agent.ground.events import Progress
-from runners.agent.ground.keyed import Once
+from runners.agent.ground.locks import Once
 from runners.agent.job.building import printed_by
-from runners.agent.job.nvcc import BuildPolicy
+from runners.agent.job.job import BuildPolicy, Job, why_invalid
 from runners.agent.job.toolchain import cores
-from runners.agent.judges.judgement import Assignment
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
-from runners.agent.judges.solutions import why_invalid
+from runners.wire.job import JobPurpose, Rules, Sides
 from runners.wire.protocol import Audience, CaseReport, Verdict
 
 NOT_RUN = frozenset({Verdict.INVALID, Verdict.SOURCE_REFERENCE_MISSING})
@@ -130,10 +129,10 @@ class Trials:
         assert self._judges, "the trials are open"
         if self._cancelled.is_set():
             raise Cancelled
-        assignment = self._assignment(self._judges, problem, solution, invalid_reason)
+        job = self._job(self._judges, problem, solution, invalid_reason)
         for left in reversed(range(TRIES)):
             try:
-                return self._judges.judge(assignment, Progress(cancelled=self._cancelled))
+                return self._judges.judge(job, Progress(cancelled=self._cancelled))
             except (SandboxFault, OSError) as error:
                 if self._cancelled.is_set():
                     raise Cancelled from error
@@ -142,20 +141,21 @@ class Trials:
                     raise TrialFailed(words) from error
         raise AssertionError("unreachable: the last try returns or raises")
 
-    def _assignment(self, judges: Judges, problem: _Problem, solution: FileSolution, invalid_reason: str) -> Assignment:
+    def _job(self, judges: Judges, problem: _Problem, solution: FileSolution, invalid_reason: str) -> Job:
         capability = self._hardware.compute_capability
-        return Assignment(
+        return Job(
             problem=problem.seen,
             problem_sha256=problem.sha256,
             solution=solution,
-            limits=limits_of(problem.whole),
-            build_only=problem.withheld,
-            needs_baseline=False,
+            rules=Rules(
+                purpose=JobPurpose.SAMPLE,
+                sides=Sides.NONE,
+                limits=limits_of(problem.whole),
+                withheld=problem.withheld,
+            ),
             image=judges.environment.image_for(""),
             build_policy=BuildPolicy.for_capability(f"{capability[0]}.{capability[1]}" if capability else ""),
             invalid_reason=invalid_reason,
-            is_trial=True,
-            is_sample=True,
             tenant="trials",
         )
 

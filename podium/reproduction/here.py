@@ -10,11 +10,10 @@ from problems.spec.hardware import Hardware
 from runners.agent import capabilities
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
-from runners.agent.job.nvcc import AS_WRITTEN, COMPUTE_EVAL, BuildPolicy
-from runners.agent.judges.judgement import PLAIN_MODES, Assignment
+from runners.agent.job.job import AS_WRITTEN, COMPUTE_EVAL, PLAIN_MODES, BuildPolicy, Job, why_invalid
 from runners.agent.judges.registry import Judges
-from runners.agent.judges.solutions import why_invalid
 from runners.agent.profilers import require_profiler
+from runners.wire.job import JobPurpose, Rules, Sides
 from runners.wire.protocol import Profiler, Report
 
 _CONFINING = ("docker", "bubblewrap")
@@ -78,20 +77,22 @@ def _whole(judges: Judges, subject: Subject, published: Published) -> Report:
 def _part(judges: Judges, subject: Subject, published: Published) -> Report:
     """Build, and the visible tests if the problem has a command for them."""
     sample = subject.sample
-    assignment = Assignment(
+    job = Job(
         problem=subject.problem,
         problem_sha256=sample.record.md5,
         solution=sample.solution,
-        limits=limits_of(subject.problem),
-        build_only=tuple(subject.stand_ins),
-        needs_baseline=False,
+        rules=Rules(
+            purpose=JobPurpose.TRIAL,
+            sides=Sides.NONE,
+            limits=limits_of(subject.problem),
+            withheld=tuple(subject.stand_ins),
+        ),
         image=judges.environment.image_for(_image(judges, published)),
         build_policy=_build_policy(published),
         invalid_reason=why_invalid(subject.problem, sample.solution, subject.problem.rules()),
-        is_trial=True,
         tenant=sample.pack,
     )
-    return judges.judge(assignment, Progress()).report
+    return judges.judge(job, Progress()).report
 
 
 def _image(judges: Judges, published: Published) -> str:

@@ -22,7 +22,7 @@ from runners.agent.devices.gpus import UnknownGpu
 from runners.agent.devices.tool import ToolUnavailable
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
-from runners.agent.job.nvcc import BuildPolicy
+from runners.agent.job.job import BuildPolicy
 from runners.agent.sandbox import SandboxUnavailable
 from runners.wire.protocol import Profiler, TimingPolicy
 

@@ -7,7 +7,8 @@ from uuid import UUID
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
 from runners.agent.link.client import SiteClient
 from runners.wire.batches import MOST_CLAIMED, ClaimRequest
-from runners.wire.protocol import PROTOCOL_VERSION, Stage, Work
+from runners.wire.job import Work
+from runners.wire.protocol import PROTOCOL_VERSION, Stage
 
 Place = tuple[str, Stage]
 

@@ -8,16 +8,15 @@ from problems.spec.profile import Profile
 from problems.spec.solution import parse_solution
 from runners.agent.ground.errors import ProfilerUnavailable, SandboxFault, UnusableProblem
 from runners.agent.ground.events import StageEntered
-from runners.agent.job.nvcc import BuildPolicy
-from runners.agent.judges.judgement import Assignment
+from runners.agent.job.job import BuildPolicy, Job, why_invalid
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
-from runners.agent.judges.solutions import why_invalid
 from runners.agent.leases import LeasedAttempt
 from runners.agent.link.client import SiteClient
 from runners.agent.link.problem_store import ProblemStore
 from runners.agent.self_test import complaint_of
-from runners.wire.protocol import REPORTING, Provenance, Report, Stage, TrackSpec, Verdict, Work
+from runners.wire.job import Work
+from runners.wire.protocol import REPORTING, Provenance, Report, Stage, TrackSpec, Verdict
 
 logger = logging.getLogger(__name__)
 _UNFORESEEN = (ValueError, ArithmeticError)
@@ -35,7 +34,7 @@ class Grader:
     def grade(self, lease: LeasedAttempt) -> Finished:
         """The report and its blobs. A fault of this node becomes a report, too. Raises Cancelled, and as the client."""
         try:
-            finished = self._judges.judge(self.assignment(lease.work), lease.live.progress)
+            finished = self._judges.judge(self.job(lease.work), lease.live.progress)
         except (SandboxFault, UnusableProblem, ProfilerUnavailable, RecordError, OSError, *_UNFORESEEN) as error:
             logger.exception("attempt %s met a fault of this node's", lease.work.attempt)
             return Finished(self._fault(f"{type(error).__name__}: {error}"))
@@ -50,38 +49,25 @@ class Grader:
         """The reason why this node's disk is too full for any job, or ""."""
         return self._judges.environment.space.lasting_shortage()
 
-    def assignment(self, work: Work) -> Assignment:
+    def job(self, work: Work) -> Job:
         """Fetch the files of the attempt. Raises RecordError, and as the client."""
         record = work.problem.record
         known = self._problems.get(record.sha256, Profile(work.problem.profile), lambda: self._fetch(work))
         problem = known.problem
         blob = self._client.get_blob(work.attempt, work.attempt_token, work.solution)
         solution = parse_solution(blob)
-        return Assignment(
+        return Job(
             problem=problem,
             problem_sha256=record.sha256,
             solution=solution,
-            limits=work.limits,
-            build_only=tuple(work.build_only or ()),
+            rules=work.rules,
+            invalid_reason=why_invalid(problem, solution, known.rules),
             image=self._judges.environment.image_for(work.track.image),
             build_policy=BuildPolicy.of_track(work.track),
-            invalid_reason=why_invalid(problem, solution, known.rules),
-            stage=work.stage,
-            timing_policy=work.timing_policy,
-            profiler=work.profiler,
-            try_withholding=tuple(work.try_withholding),
-            needs_baseline=work.needs_baseline,
-            timed_cases=None if work.timed_cases is None else tuple(work.timed_cases),
-            verifies=work.verifies,
             product=self._artefact(work),
             build_key=work.artefact.key if work.artefact else "",
             devices=self._devices(work.track),
             tenant=work.tenant,
-            is_trial=work.trial,
-            is_sample=work.trial,
-            sizes=work.sizes,
-            is_timed=work.times,
-            is_rerun=work.rerun,
         )
 
     def _devices(self, track: TrackSpec) -> tuple[str, ...]:
@@ -95,7 +81,7 @@ class Grader:
     def _artefact(self, work: Work) -> bytes | None:
         """The build's product: from this node's cache if it was built here, else from the site."""
         wanted = work.artefact
-        if wanted is None or work.stage is not Stage.RUN:
+        if wanted is None or work.rules.stage is not Stage.RUN:
             return None
         kept = self._judges.environment.builds.get(wanted.key, limits="")
         if kept is not None and hashlib.sha256(kept.product).hexdigest() == wanted.blob.sha256:

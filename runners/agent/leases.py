@@ -13,15 +13,8 @@ from runners.agent.judges.report import Finished
 from runners.agent.link.client import SiteClient, report_body
 from runners.agent.link.outbox import Letter, Outbox
 from runners.wire.batches import AttemptBeat, NodeBeat
-from runners.wire.protocol import (
-    BUILDING,
-    MAX_CASES,
-    PREPARING,
-    REPORTING,
-    CaseReport,
-    Heartbeat,
-    Work,
-)
+from runners.wire.job import Work
+from runners.wire.protocol import BUILDING, MAX_CASES, PREPARING, REPORTING, CaseReport, Heartbeat
 
 logger = logging.getLogger(__name__)
 TAIL_BYTES = 8 * 1024

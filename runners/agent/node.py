@@ -19,7 +19,8 @@ from runners.agent.link.client import SiteClient
 from runners.agent.link.outbox import Outbox
 from runners.agent.stage_worker import StageWorker, make_app
 from runners.agent.upkeep import Upkeep
-from runners.wire.protocol import Hello, HelloReply, Report, Stage, Verdict, Work
+from runners.wire.job import Work
+from runners.wire.protocol import Hello, HelloReply, Report, Stage, Verdict
 from runners.wire.queues import CLAIMED_EVENT, GRADE, queue_name
 
 logger = logging.getLogger(__name__)
@@ -172,7 +173,7 @@ class Agent:
     def _tell(self, task: "Task[Any, Any]", work: Work) -> None:
         """Add the evaluation's name to the task's Celery events."""
         if task.app.conf.worker_send_task_events:
-            with task.app.events.default_dispatcher(hostname=self._worker_name(work.stage)) as dispatcher:
+            with task.app.events.default_dispatcher(hostname=self._worker_name(work.rules.stage)) as dispatcher:
                 dispatcher.send(
                     CLAIMED_EVENT, uuid=task.request.id, evaluation=work.evaluation, attempt=str(work.attempt)
                 )

@@ -22,7 +22,8 @@ from runners.fleet.owner import lease_all, owners_of
 from runners.fleet.rechecks import may_recheck
 from runners.fleet.retries import in_turn
 from runners.fleet.work import work_of
-from runners.wire.protocol import Capabilities, Stage, Work
+from runners.wire.job import Work
+from runners.wire.protocol import Capabilities, Stage
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The owner of a job: an evaluation, which ends with a result; a trial or a PMPP run, which end with an outcome."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 from uuid import UUID
@@ -22,6 +22,7 @@ from problems.actions.releases import settle_build_only
 from problems.models import Problem
 from problems.spec.kinds import Kind
 from runners.fleet.models import Job
+from runners.wire.job import JobPurpose, Rules, Sides
 from runners.wire.protocol import JUDGE_VERSIONS, BlobRef, Purpose, Report, TimingPolicy
 
 
@@ -31,20 +32,8 @@ class Terms:
 
     evaluation: int | None
     tenant: str
-    purpose: Purpose
-    is_trial: bool
     judge_version: str
-    timing_policy: TimingPolicy
-    build_only: list[str] | None
-    try_withholding: list[str]
-    needs_baseline: bool
-    verifies: bool
-    is_rerun: bool
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    """A trial's own sizes."""
-    times: bool = True
-    timed_cases: list[str] | None = None
-    """The cases that are timed; None lets the baseline show them."""
+    rules: Rules
 
 
 class JobOwner(Protocol):
@@ -146,20 +135,14 @@ class EvaluationOwner:
 
     def terms(self) -> Terms:
         row = self.row
-        return Terms(
-            evaluation=row.pk,
-            tenant=str(row.submission_id),
-            purpose=Purpose(row.purpose),
-            is_trial=False,
-            judge_version=row.judge_version,
+        rules = Rules(
+            purpose=_purpose_of(row),
+            sides=Sides.BOTH if row.problem.has_baseline and row.problem.has_benchmark else Sides.SOLUTION,
             timing_policy=TimingPolicy(row.submission.release.timing_policy),
-            build_only=row.problem.build_only,
-            try_withholding=list(_candidates_to_withhold(row)),
-            needs_baseline=row.problem.has_baseline and row.problem.has_benchmark,
-            verifies=row.submission.entrant.slug == REFERENCE,
-            is_rerun=row.current_result_id is not None or row.purpose == Purpose.SHADOW,
+            withheld=None if _finds_out_withheld(row) else row.problem.build_only or (),
             timed_cases=timed_cases.for_work(row),
         )
+        return Terms(row.pk, str(row.submission_id), row.judge_version, rules)
 
     @property
     def is_scored_later(self) -> bool:
@@ -188,12 +171,18 @@ class EvaluationOwner:
         record_result(self.row, report, Origin(ResultOrigin.SITE))
 
 
-def _candidates_to_withhold(evaluation: Evaluation) -> Iterator[str]:
-    """Files to try without, for the reference of a draft whose pack does not list them: the tests' sources."""
-    if not evaluation.submission.release.is_draft or evaluation.problem.build_only is not None:
-        return
+def _purpose_of(evaluation: Evaluation) -> JobPurpose:
     if evaluation.submission.entrant.slug == REFERENCE:
-        yield from evaluation.problem.spec.may_withhold
+        return JobPurpose.VERIFY
+    has_result = evaluation.current_result_id is not None or evaluation.purpose == Purpose.SHADOW
+    return JobPurpose.RERUN if has_result else JobPurpose.GRADE
+
+
+def _finds_out_withheld(evaluation: Evaluation) -> bool:
+    """Whether the reference of a draft whose pack does not list them is to show the files that runs do without."""
+    is_draft, is_known = evaluation.submission.release.is_draft, evaluation.problem.build_only is not None
+    is_reference = evaluation.submission.entrant.slug == REFERENCE
+    return is_draft and not is_known and is_reference and bool(evaluation.problem.spec.may_withhold)
 
 
 def _settle_withheld(problem: Problem, report: Report) -> None:
@@ -229,20 +218,13 @@ class TrialOwner:
         return BlobRef(sha256=self.row.solution_sha256, size_bytes=self.row.solution_bytes)
 
     def terms(self) -> Terms:
-        return Terms(
-            evaluation=None,
-            tenant=f"trials of {self.row.user_id}",
-            purpose=Purpose.LIVE,
-            is_trial=True,
-            judge_version=JUDGE_VERSIONS[Kind(self.problem.kind)],
-            timing_policy=TimingPolicy.QUICK,
-            build_only=_withheld_from_trials(self.problem),
-            try_withholding=[],
-            needs_baseline=False,
-            verifies=False,
-            is_rerun=False,
+        rules = Rules(
+            purpose=JobPurpose.SAMPLE,
+            sides=Sides.NONE,
+            withheld=_withheld_from_trials(self.problem),
             sizes=self.row.sizes,
         )
+        return Terms(None, f"trials of {self.row.user_id}", JUDGE_VERSIONS[Kind(self.problem.kind)], rules)
 
     is_scored_later = False
 
@@ -266,10 +248,10 @@ class TrialOwner:
         end_trial(self.row, report)
 
 
-def _withheld_from_trials(problem: Problem) -> list[str]:
+def _withheld_from_trials(problem: Problem) -> tuple[str, ...]:
     """The held-out files. The user reads a trial's output, so its run must not see them."""
     held_out = (one.file.path for one in problem.spec.files if one.is_held_out)
-    return sorted({*(problem.build_only or ()), *held_out})
+    return tuple(sorted({*(problem.build_only or ()), *held_out}))
 
 
 @dataclass
@@ -299,20 +281,8 @@ class PmppRunOwner:
         return BlobRef(sha256=self.row.solution_sha256, size_bytes=self.row.solution_bytes)
 
     def terms(self) -> Terms:
-        return Terms(
-            evaluation=None,
-            tenant=f"PMPP runs of {self.row.token_id}",
-            purpose=Purpose.LIVE,
-            is_trial=False,
-            judge_version=JUDGE_VERSIONS[Kind(self.problem.kind)],
-            timing_policy=TimingPolicy.QUICK,
-            build_only=self.problem.build_only,
-            try_withholding=[],
-            needs_baseline=False,
-            verifies=False,
-            is_rerun=False,
-            times=False,
-        )
+        rules = Rules(sides=Sides.NONE, withheld=self.problem.build_only or ())
+        return Terms(None, f"PMPP runs of {self.row.token_id}", JUDGE_VERSIONS[Kind(self.problem.kind)], rules)
 
     is_scored_later = False
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.db.models import F, QuerySet
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.csrf import csrf_exempt
@@ -31,13 +31,14 @@ from runners.fleet.owner import owner_of
 from runners.fleet.release import give_back
 from runners.fleet.renewals import RENEWALS, hold_for, note_alive
 from runners.fleet.shedding import GATE, HELD_BEYOND_SECONDS, retry_after_seconds
-from runners.wire.batches import Claimed, ClaimRequest, NodeBeat
+from runners.fleet.work import for_node
+from runners.wire.batches import ClaimRequest, NodeBeat
 from runners.wire.broker import Rarely
 from runners.wire.health import NodeHealth
 from runners.wire.join import JoinReply, JoinRequest
 from runners.wire.protocol import (
     MAX_BLOB_BYTES,
-    PROTOCOL_VERSION,
+    SERVED_VERSIONS,
     Heartbeat,
     HeartbeatReply,
     Hello,
@@ -169,12 +170,10 @@ def _without_nul(body: bytes) -> bytes:
 
 
 def _check_version(version: int) -> None:
-    if version != PROTOCOL_VERSION:
-        raise NodeRefused(
-            426,
-            "protocol_version",
-            f"This site speaks protocol {PROTOCOL_VERSION}, the node {version}. Update the older one.",
-        )
+    if version not in SERVED_VERSIONS:
+        served = " and ".join(map(str, SERVED_VERSIONS))
+        words = f"This site speaks protocol {served}, the node {version}. Update the older one."
+        raise NodeRefused(426, "protocol_version", words)
 
 
 @csrf_exempt
@@ -233,10 +232,10 @@ def claim(request: HttpRequest) -> HttpResponse:
     _check_version(asked.protocol_version)
     grant = _grant(request, asked.track, asked.stage.value)
     hellos.check_boot(grant.node, asked.boot_id)
+    works = [for_node(work, asked.protocol_version) for work in claims.claim(grant, asked.most or 1)]
     if asked.most is not None:
-        return _json(Claimed(works=claims.claim(grant, asked.most)))
-    works = claims.claim(grant)
-    return _json(works[0]) if works else HttpResponse(status=204)
+        return JsonResponse({"works": works})
+    return JsonResponse(works[0]) if works else HttpResponse(status=204)
 
 
 @csrf_exempt

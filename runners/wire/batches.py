@@ -4,7 +4,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from runners.wire.protocol import Heartbeat, Stage, WireModel, Work
+from runners.wire.job import Work
+from runners.wire.protocol import Heartbeat, Stage, WireModel
 
 MOST_CLAIMED = 64
 

@@ -1,7 +1,7 @@
 """Wire types between the site and its nodes. The two sides share nothing else.
 
 All values travel over HTTP as JSON. Times are milliseconds, sizes bytes, digests lower-case sha256 in hex. A node sends
-its `PROTOCOL_VERSION`. A site with another version answers 426.
+its `PROTOCOL_VERSION`. A site serves the versions in `SERVED_VERSIONS` and answers 426 to any other.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 from problems.spec.kinds import Kind
 from problems.spec.ranking import TimingPolicy as TimingPolicy  # noqa: PLC0414 - one of the wire's own words
 
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
+SERVED_VERSIONS = (PROTOCOL_VERSION - 1, PROTOCOL_VERSION)
+"""The site is upgraded first, then node by node. The two versions differ in the shape of `Work` alone."""
 JUDGE_VERSIONS: Mapping[Kind, str] = {
     Kind.COMMAND: "command/3",
     Kind.FUNCTION: "function/7",
@@ -242,48 +244,6 @@ class ProblemRef(WireModel):
     """Files that are not in the record."""
 
 
-class Work(WireModel):
-    """One attempt at one job, with everything that a node needs for it.
-
-    For a trial the node builds the solution and runs the problem's visible test command, if any. It times nothing.
-    """
-
-    attempt: UUID
-    attempt_token: str
-    number: int
-    stage: Stage
-    evaluation: int | None
-    """Null for a trial and for a run of PMPP's routes."""
-    tenant: str
-    """The owner of the solution. A device is scrubbed between tenants."""
-    purpose: Purpose = Purpose.LIVE
-    trial: bool = False
-    sizes: dict[str, int] = {}
-    """Own sizes for the trial of a function, by the name of a scalar parameter."""
-    times: bool = True
-    """Whether the solution is timed once it passes."""
-    lease_seconds: float
-    heartbeat_seconds: float
-    track: TrackSpec
-    judge_version: str
-    problem: ProblemRef
-    build_only: list[str] | None = None
-    """Paths that runs do not see. Null if not yet known; then runs see all."""
-    try_withholding: list[str] = []
-    """Used by verification: the node reports whether the reference also passes without these paths."""
-    solution: BlobRef
-    timing_policy: TimingPolicy
-    profiler: Profiler = Profiler.NONE
-    limits: ResourceLimits = ResourceLimits()
-    artefact: ArtefactRef | None = None
-    needs_baseline: bool = True
-    timed_cases: list[str] | None = None  # null lets the baseline show them
-    verifies: bool = False
-    """Whether the solution is the problem's reference, by which the problem is verified."""
-    rerun: bool = False
-    """Whether the evaluation has a result already. The node then uses no failure that it has kept."""
-
-
 class CaseField(WireModel):
     """One value of a case, and its audience."""
 
@@ -430,7 +390,7 @@ class Report(WireModel):
     listing: BlobRef | None = None
     """SASS and PTX of a CUDA solution's program as gzipped text; names an uploaded blob."""
     withheld: list[str] | None = None
-    """Set by verification: the paths without which the reference still passed test and benchmark."""
+    """Set if the rules name no withheld paths: those that runs did not see, because the reference does without them."""
     fault: str = Field(default="", max_length=4000)
 
 

@@ -133,7 +133,7 @@ def test_a_rejudge_times_the_fixed_cases_and_fixes_none(cast: Any, made: Release
     start(cast.organiser, Scope(made), "A harness was mended.")
     node = WireNode()
     for work in node.take_up_to(2):
-        assert work["timed_cases"] is None
+        assert work["rules"]["timed_cases"] is None
         node.report(work, function_site.report() if work["problem"]["kind"] == "function" else factories.report())
     assert place().timed_cases is None
 
@@ -144,8 +144,8 @@ def verified(draft: Release, track: Any, reference: Report) -> list[list[str] | 
     node, told = WireNode(), []
     while (answer := node.claim()).status_code == 200:
         work = answer.json()
-        is_reference = work["verifies"] and work["problem"]["kind"] == "function"
-        told += [work["timed_cases"]] if is_reference else []
+        is_reference = work["rules"]["purpose"] == "verify" and work["problem"]["kind"] == "function"
+        told += [work["rules"]["timed_cases"]] if is_reference else []
         node.report(work, reference if is_reference else function_site.wrong_report())
     return told
 
@@ -169,7 +169,7 @@ def test_verifying_fixes_the_cases_and_every_later_node_is_told_them(cast: Any, 
     function_site.submission(cast.entrant, draft, offered)
     node = WireNode()
     works = {work["problem"]["kind"]: work for work in node.take_up_to(2)}
-    assert works["function"]["timed_cases"] == BOTH
+    assert works["function"]["rules"]["timed_cases"] == BOTH
 
 
 def test_verifying_a_draft_anew_decides_anew(cast: Any, draft: Release, offered: Any) -> None:

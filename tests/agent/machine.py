@@ -11,16 +11,17 @@ from typing import Any
 
 from problems.spec.command.problem import CommandProblem, problem_from
 from problems.spec.profile import Profile
+from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent import capabilities
 from runners.agent.devices.lanes import Lanes
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.subject import Subject
-from runners.agent.judges.judgement import Assignment
+from runners.agent.job.job import Job, why_invalid
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
-from runners.agent.judges.solutions import why_invalid
 from runners.agent.sandbox import Command, Outcome, Running, Sandbox, choose
+from runners.wire.job import Rules
 from runners.wire.protocol import ResourceLimits
 from tests.packs import problem as record
 from tests.requirements import present
@@ -91,25 +92,31 @@ class Machine:
         self.judges = Judges(self.environment)
         self.work_folder, self.builds_folder = folder / "work", folder / "builds"
 
-    def judge(self, problem: CommandProblem, files: Files, **assignment: Any) -> Finished:
+    def judge(self, problem: CommandProblem, files: Files, **facts: Any) -> Finished:
         """Judges a sample with these files."""
-        return self.judges.judge(assignment_of(problem, files, **assignment))
+        return self.judges.judge(job_of(problem, files, **facts))
 
     def leftovers(self) -> list[Path]:
         """Workspaces that were not removed."""
         return [path for room in self.work_folder.iterdir() for path in room.iterdir() if path.is_dir()]
 
 
-def assignment_of(problem: CommandProblem, files: Files, **changes: Any) -> Assignment:
+def job_of(problem: ProblemRecord, files: Files, **changes: Any) -> Job:
+    """Fields of the job's rules and of the job itself may be given."""
     solution = FileSolution(task_id=problem.task_id, files=sources(files))
     digest = hashlib.sha256(problem.to_line()).hexdigest()
-    facts = {"limits": LIMITS, "invalid_reason": why_invalid(problem, solution)} | changes
-    facts["build_only"] = tuple(facts.get("build_only", ()))
-    return Assignment(problem, digest, solution, **facts)
+    rules, own = ruled({"limits": LIMITS, "invalid_reason": why_invalid(problem, solution)} | changes)
+    return Job(problem, digest, solution, rules, **own)
 
 
-def subject_of(problem: CommandProblem, files: Files, **changes: Any) -> Subject:
-    return Subject.of(assignment_of(problem, files, **changes))
+def ruled(facts: Mapping[str, Any]) -> tuple[Rules, dict[str, Any]]:
+    """The rules among these facts, and the others."""
+    rules = {name: value for name, value in facts.items() if name in Rules.model_fields}
+    return Rules(**rules), {name: value for name, value in facts.items() if name not in rules}
+
+
+def subject_of(problem: CommandProblem, files: Files, **changes: Any) -> CommandSubject:
+    return CommandSubject.of(job_of(problem, files, **changes))
 
 
 def sources(files: Files) -> list[SourceFile]:

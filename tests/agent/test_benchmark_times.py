@@ -8,6 +8,7 @@ import pytest
 from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.judges.command.timing import blocks
 from runners.agent.profilers import timer_for
+from runners.wire.job import Sides
 from runners.wire.protocol import Clock, FlagScope, Profiler, Role, TimingPolicy, Verdict
 from tests.agent.machine import Machine, shell_problem
 
@@ -129,7 +130,7 @@ def test_quick_timing_claims_no_interval(machine: Machine) -> None:
 
 
 def test_without_need_of_a_baseline_none_is_run(machine: Machine) -> None:
-    finished = machine.judge(custom(), {"solution.sh": PRINT.format(6)}, needs_baseline=False)
+    finished = machine.judge(custom(), {"solution.sh": PRINT.format(6)}, sides=Sides.SOLUTION)
     assert set(roles(finished)) == {C}
 
 

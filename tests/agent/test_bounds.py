@@ -8,7 +8,7 @@ import pytest
 from problems.spec.command.problem import CommandProblem
 from problems.spec.command.timing_mode import GpuTimingMode, KernelsTimingMode, RegionTimingMode
 from runners.agent.devices.record import DeviceRecord
-from runners.agent.judges.command.floors import below_floor, bound_ms
+from runners.agent.judges.command.findings import below_floor, bound_ms
 from runners.agent.judges.command.outside_bounds import INTERPRETED_START_NOISE_MS, Observed, findings
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts
 from runners.wire.protocol import Peaks

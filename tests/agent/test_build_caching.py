@@ -13,7 +13,7 @@ import pytest
 from runners.agent.job.build_cache import Build, BuildCache, build_key
 from runners.agent.job.building import printed_by
 from runners.wire.protocol import Verdict
-from tests.agent.machine import Machine, assignment_of, shell_problem
+from tests.agent.machine import Machine, job_of, shell_problem
 
 KEY = "k" * 64
 
@@ -132,7 +132,7 @@ def test_a_cached_compile_error_reads_as_the_first_one_did(machine: Machine) -> 
 @pytest.mark.rest
 def test_a_timeout_is_tried_again(machine: Machine) -> None:
     problem = shell_problem(build_command="sleep 20", timeout_seconds=0.3)
-    task = assignment_of(problem, {"solution.sh": "slow"})
+    task = job_of(problem, {"solution.sh": "slow"})
     for _ in range(2):
         report = machine.judges.judge(task).report
         assert report.verdict == Verdict.TIMED_OUT

@@ -11,6 +11,7 @@ from runners.agent.ground.events import BuildPrinted, Event, Progress
 from runners.agent.leases import LeasedAttempt
 from runners.agent.link.outbox import Outbox
 from runners.agent.link.problem_store import ProblemStore
+from runners.wire.job import Work
 from runners.wire.protocol import (
     ArtefactRef,
     Profiler,
@@ -19,9 +20,8 @@ from runners.wire.protocol import (
     Stage,
     TrackSpec,
     Verdict,
-    Work,
 )
-from tests.agent.machine import Machine, assignment_of, shell_problem
+from tests.agent.machine import Machine, job_of, shell_problem
 from tests.agent.wire_site import WireSite
 from tests.requirements import requires
 
@@ -64,7 +64,7 @@ def test_what_a_builder_made_for_the_tracks_gpu_runs_on_another_node(
         tests={"test/main.cu": HARNESS},
         timeout_seconds=300,
     )
-    facts = {"track": H200, "limits": ResourceLimits(), "build_only": ["test/main.cu"]}
+    facts = {"track": H200, "limits": ResourceLimits(), "withheld": ("test/main.cu",)}
     job = site.add(problem, {"solution.cu": KERNEL}, stage=Stage.BUILD, profiler=Profiler.CUPTI, **facts)
     built = work_off(site, machine, job, tmp_path / "builder")
     assert built.verdict is Verdict.PASSED, built
@@ -96,7 +96,7 @@ def reference_problem() -> CommandProblem:
 @requires("bubblewrap")
 def test_the_reference_of_a_timed_problem_is_built_first_and_shown_to_nobody(fresh_machine: Machine) -> None:
     told: list[Event] = []
-    assignment = assignment_of(reference_problem(), {"solution.sh": "echo mine"}, stage=Stage.BUILD)
+    assignment = job_of(reference_problem(), {"solution.sh": "echo mine"}, stage=Stage.BUILD)
     finished = fresh_machine.judges.judge(assignment, Progress(told.append))
     assert finished.texts.build == "echo mine\n"
     assert b"".join(one.chunk for one in told if isinstance(one, BuildPrinted)) == b"echo mine"

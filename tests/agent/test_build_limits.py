@@ -18,7 +18,6 @@ from runners.agent.job.building import (
     why_out_of_time,
 )
 from runners.agent.job.toolchain import cores
-from runners.agent.judges.command.commands import build_order
 from runners.agent.sandbox.policy import PATIENCE
 from runners.wire.protocol import Report, Verdict
 from tests.agent.machine import LIMITS, Machine, shell_problem, subject_of
@@ -40,10 +39,10 @@ def test_a_build_that_waits_for_the_cores_longer_than_its_limit_passes(fresh_mac
 def test_a_build_that_keeps_its_cores_busy_is_out_of_time_by_both_clocks(fresh_machine: Machine) -> None:
     environment = replace(fresh_machine.environment, lanes=Lanes(cores(), 1))
     subject = subject_of(shell_problem(), {}, limits=LIMITS.model_copy(update={"build_seconds": 90}))
-    limits = build_limits(environment, build_order(subject))
+    limits = build_limits(environment, subject.build_order)
     assert (limits.wall_seconds, limits.processor_seconds) == (90, 90 * FEWEST_CORES)
     busy = Build("k", None, 9, timed_out=True, wall_ms=95e3, cpu_ms=180e3)
-    words = why_out_of_time(environment, build_order(subject), busy)
+    words = why_out_of_time(environment, subject.build_order, busy)
     assert words == f"within 90 seconds and {90 * FEWEST_CORES} seconds of processor time"
 
 
@@ -55,7 +54,7 @@ def test_a_build_that_sleeps_is_out_of_time_after_a_multiple_of_its_limit(fresh_
 
 def told(machine: Machine, command: str) -> str:
     subject = subject_of(shell_problem(build_command=command), {"solution.sh": command})
-    return build(machine.environment, build_order(subject), Progress()).stdout
+    return build(machine.environment, subject.build_order, Progress()).stdout
 
 
 @pytest.mark.parametrize("build_slots", [1, 1000])

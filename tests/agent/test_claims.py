@@ -10,7 +10,8 @@ from runners.agent.claims import Claims
 from runners.agent.ground.errors import SiteUnavailable
 from runners.agent.link.client import SiteClient
 from runners.wire.batches import Claimed, ClaimRequest
-from runners.wire.protocol import Stage, Work
+from runners.wire.job import Work
+from runners.wire.protocol import Stage
 
 
 class Site:

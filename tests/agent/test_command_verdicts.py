@@ -10,10 +10,11 @@ from problems.spec.profile import Profile
 from problems.spec.solution import PatchSolution
 from runners.agent.ground.errors import Cancelled, UnusableProblem
 from runners.agent.ground.events import BuildPrinted, CommandRan, Event, Progress, StageEntered
-from runners.agent.judges.solutions import why_invalid
+from runners.agent.job.job import why_invalid
 from runners.agent.sandbox.watch import workspace_excess
+from runners.wire.job import JobPurpose, Sides
 from runners.wire.protocol import INLINE_LOG_BYTES, Stage, Verdict, Witness
-from tests.agent.machine import Machine, assignment_of, shell_problem
+from tests.agent.machine import Machine, job_of, shell_problem
 
 VALIDATION = "[VALIDATION ERROR] Solution failed validation checks."
 REFERENCES = "[VALIDATION ERROR] Solution does not include required source references."
@@ -130,7 +131,7 @@ def test_a_pass_needs_the_counts_that_the_problem_asks_for(
 def test_a_trial_runs_other_tests_and_needs_no_counts(machine: Machine) -> None:
     visible = {"visible_tests": ["test/t.sh"], "visible_test_command": "sh solution.sh"}
     problem = shell_problem(metadata={"podium": COUNTS["metadata"]["podium"] | visible})
-    assert machine.judge(problem, {"solution.sh": "exit 0"}, is_trial=True).report.verdict == Verdict.PASSED
+    assert machine.judge(problem, {"solution.sh": "exit 0"}, purpose=JobPurpose.TRIAL).report.verdict == Verdict.PASSED
 
 
 def test_a_program_killed_by_a_signal_fails(machine: Machine) -> None:
@@ -176,7 +177,7 @@ def test_the_test_finds_the_build_s_product_and_no_leftover_of_the_build(machine
 
 def test_files_needed_only_to_build_are_withheld_from_the_test(machine: Machine) -> None:
     problem = shell_problem(tests={"secret": "answer", "t.sh": ""}, test_command="ls")
-    assert machine.judge(problem, GOOD, build_only=["secret"]).texts.test == "solution.sh\nt.sh\n\n"
+    assert machine.judge(problem, GOOD, withheld=["secret"]).texts.test == "solution.sh\nt.sh\n\n"
 
 
 def test_a_build_job_hands_over_an_artefact_and_a_run_job_uses_it(machine: Machine) -> None:
@@ -195,9 +196,9 @@ def test_a_build_job_hands_over_an_artefact_and_a_run_job_uses_it(machine: Machi
 
 def test_verifying_tells_which_files_a_run_can_do_without(machine: Machine) -> None:
     compiled = shell_problem(build_command="echo 'exit 0' > run", tests={"source": "x"}, test_command="sh run")
-    assert machine.judge(compiled, GOOD, try_withholding=("source",)).report.withheld == ["source"]
+    assert machine.judge(compiled, GOOD, withheld=None).report.withheld == ["source"]
     read = shell_problem(tests={"t.sh": "sh solution.sh"}, test_command="sh t.sh")
-    assert machine.judge(read, GOOD, try_withholding=("t.sh",)).report.withheld == []
+    assert machine.judge(read, GOOD, withheld=None).report.withheld == []
 
 
 def test_long_logs_travel_as_blobs(machine: Machine) -> None:
@@ -225,14 +226,14 @@ def test_a_cancelled_attempt_ends_at_once(machine: Machine) -> None:
     progress = Progress()
     threading.Timer(0.3, progress.cancelled.set).start()
     with pytest.raises(Cancelled):
-        machine.judges.judge(assignment_of(shell_problem(), {"solution.sh": "sleep 4"}), progress)
+        machine.judges.judge(job_of(shell_problem(), {"solution.sh": "sleep 4"}), progress)
     assert machine.leftovers() == []
 
 
 def test_progress_tells_of_the_stages_and_of_the_build_s_output_alone(machine: Machine) -> None:
     told: list[Event] = []
     problem = shell_problem(build_command="echo heard # live")
-    machine.judges.judge(assignment_of(problem, {"solution.sh": "echo hidden"}), Progress(told.append))
+    machine.judges.judge(job_of(problem, {"solution.sh": "echo hidden"}), Progress(told.append))
     assert [one.stage for one in told if isinstance(one, StageEntered)] == ["building", "testing"]
     assert [one.chunk for one in told if isinstance(one, BuildPrinted)] == [b"heard\n"]
     assert [one.step for one in told if isinstance(one, CommandRan)] == ["build", "test"]
@@ -244,7 +245,7 @@ def test_a_kind_of_problem_that_nobody_here_judges_is_no_fault_of_the_contestant
 
     problem = OfAnotherKind.model_validate(shell_problem().model_dump(), context={"profile": Profile.PODIUM})
     with pytest.raises(UnusableProblem, match="kind 'riddle'"):
-        machine.judges.judge(assignment_of(problem, {"solution.sh": "true"}))
+        machine.judges.judge(job_of(problem, {"solution.sh": "true"}))
 
 
 def test_results_tell_where_they_were_made(machine: Machine) -> None:
@@ -275,7 +276,7 @@ VISIBLE = {
 
 def test_a_trial_builds_runs_the_visible_tests_alone_and_times_nothing(machine: Machine) -> None:
     problem, withheld = shell_problem(**VISIBLE), ["test/t.sh"]
-    report = machine.judge(problem, {"solution.sh": "echo tried"}, is_trial=True, build_only=withheld).report
+    report = machine.judge(problem, {"solution.sh": "echo tried"}, purpose=JobPurpose.TRIAL, withheld=withheld).report
     assert (report.verdict, report.measurements) == (Verdict.PASSED, [])
     assert [step.name for step in report.steps] == ["build", "test"]
     assert report.steps[-1].log.text.split() == ["visible.sh", "tried"]
@@ -283,19 +284,19 @@ def test_a_trial_builds_runs_the_visible_tests_alone_and_times_nothing(machine: 
 
 def test_a_solution_that_is_not_to_be_timed_is_tested_with_the_held_out_tests_alone(machine: Machine) -> None:
     problem = shell_problem(benchmark_command="sh solution.sh")
-    report = machine.judge(problem, {"solution.sh": "exit 0"}, is_timed=False, needs_baseline=False).report
+    report = machine.judge(problem, {"solution.sh": "exit 0"}, sides=Sides.NONE).report
     assert (report.verdict, report.measurements) == (Verdict.PASSED, [])
     assert [step.name for step in report.steps] == ["build", "test"]
 
 
 def test_a_trial_whose_visible_test_fails_says_so(machine: Machine) -> None:
-    report = machine.judge(shell_problem(**VISIBLE), {"solution.sh": "exit 3"}, is_trial=True).report
+    report = machine.judge(shell_problem(**VISIBLE), {"solution.sh": "exit 3"}, purpose=JobPurpose.TRIAL).report
     assert (report.verdict, report.reason) == (Verdict.TEST_FAILED, "The test ended with exit status 3.")
 
 
 def test_a_trial_of_a_problem_without_visible_tests_only_builds(machine: Machine) -> None:
     problem = shell_problem(build_command="cat solution.sh > built", test_command="exit 1")
-    report = machine.judge(problem, {"solution.sh": "exit 1"}, is_trial=True).report
+    report = machine.judge(problem, {"solution.sh": "exit 1"}, purpose=JobPurpose.TRIAL).report
     assert (report.verdict, [step.name for step in report.steps]) == (Verdict.PASSED, ["build"])
 
 
@@ -306,7 +307,7 @@ def test_a_problem_that_no_machine_can_run_is_skipped_with_its_reason_and_is_no_
     machine: Machine, changes: dict[str, Any]
 ) -> None:
     problem = shell_problem(**changes)
-    report = machine.judges.judge(assignment_of(problem, {"solution.sh": "true"})).report
+    report = machine.judges.judge(job_of(problem, {"solution.sh": "true"})).report
     assert report.verdict is Verdict.SKIPPED
     assert "which no machine can keep" in report.reason
     assert not report.fault

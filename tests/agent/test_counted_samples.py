@@ -14,12 +14,13 @@ import pytest
 from problems.spec.command.problem import CommandProblem
 from runners.agent.ground.events import Progress
 from runners.agent.judges.command import counting, judge
-from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.counting import Counting
 from runners.agent.judges.command.references import References
-from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.runs import BenchmarkRun, benchmark
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.profilers.base import Attachment, Reading, Timer
 from runners.agent.sandbox.policy import Outcome
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import Clock, GpuCapability, MeasurementReport, Report, Role, TimingPolicy, Verdict
 from tests.agent.machine import Machine, shell_problem, subject_of
 from tests.agent.ncu_stand_in import REGION, STORES, WRITE, counts, installed_ncu
@@ -74,8 +75,8 @@ def counted(ncu: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The roles whose runs were counted, in order."""
     roles: list[str] = []
 
-    def count(environment: Any, subject: Subject, *more: Any) -> BenchmarkRun:
-        roles.append("reference" if subject.trusted else "sample")
+    def count(environment: Any, subject: CommandSubject, *more: Any) -> BenchmarkRun:
+        roles.append("reference" if subject.author.is_trusted else "sample")
         return benchmark(environment, subject, *more)
 
     monkeypatch.setattr(counting, "benchmark", count)
@@ -200,7 +201,7 @@ def test_a_failed_count_of_the_reference_is_tried_again_for_a_rerun(machine: Mac
     assert counts.of_reference(subject_of(one, REFERENCE), Progress()).traffic is None
     (ncu / "times.refused").unlink()
     assert counts.of_reference(subject_of(one, REFERENCE), Progress()).traffic is None
-    assert counts.of_reference(subject_of(one, REFERENCE, is_rerun=True), Progress()).traffic is not None
+    assert counts.of_reference(subject_of(one, REFERENCE, purpose=JobPurpose.RERUN), Progress()).traffic is not None
 
 
 def test_a_quick_time_is_not_counted(machine: Machine, counted: list[str]) -> None:

@@ -13,10 +13,10 @@ import pytest
 
 from problems.spec.command.problem import CommandProblem
 from runners.agent.job import toolchain
-from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy, architecture_of
+from runners.agent.job.job import AS_WRITTEN, BuildPolicy, architecture_of
 from runners.agent.judges.report import Finished
 from runners.wire.protocol import ResourceLimits, TrackSpec, Verdict
-from tests.agent.machine import Machine, assignment_of, shell_problem
+from tests.agent.machine import Machine, job_of, shell_problem
 from tests.requirements import requires
 
 pytestmark = [requires("nvcc"), requires("bubblewrap")]
@@ -45,7 +45,7 @@ def cuda_problem(build_command: str = COMMAND, **changes: object) -> CommandProb
 
 
 def judge(machine: Machine, problem: CommandProblem, policy: BuildPolicy, solution: str = KERNEL) -> Finished:
-    task = assignment_of(problem, {"solution.cu": solution}, limits=ResourceLimits())
+    task = job_of(problem, {"solution.cu": solution}, limits=ResourceLimits())
     return machine.judges.judge(replace(task, build_policy=policy))
 
 
@@ -142,7 +142,7 @@ def heaps(machine: Machine, flags: str = "", policy: BuildPolicy = H200, prefix:
 def test_the_host_compiler_may_fill_a_quarter_of_the_limit(machine: Machine) -> None:
     assert heaps(machine) == {str(2 << 20)}
     problem = cuda_problem("nvcc --dryrun -I include -o small.out solution.cu test/*.cu")
-    task = assignment_of(problem, {"solution.cu": KERNEL}, limits=ResourceLimits(memory_bytes=1 << 30))
+    task = job_of(problem, {"solution.cu": KERNEL}, limits=ResourceLimits(memory_bytes=1 << 30))
     finished = machine.judges.judge(replace(task, build_policy=H200))
     assert set(HEAP.findall(finished.texts.build or "")) == {str(256 << 10)}
 

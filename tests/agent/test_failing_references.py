@@ -7,8 +7,9 @@ import pytest
 from problems.spec.command.problem import CommandProblem
 from runners.agent.ground.events import Progress
 from runners.agent.judges.command.references import FAILURE_SECONDS, References
-from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.sandbox.policy import Command, Outcome
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import Verdict, Witness
 from tests.agent.machine import Machine, shell_problem, subject_of
 
@@ -31,6 +32,9 @@ class Commands:
         )  # fmt: skip
 
 
+GRADE, RERUN = JobPurpose.GRADE, JobPurpose.RERUN
+
+
 @dataclass
 class Clock:
     now: float = 1000.0
@@ -50,9 +54,9 @@ class Node:
         environment = replace(self.machine.environment, sandbox=self.commands)  # type: ignore[arg-type]
         self.references = References(environment, self.clock)
 
-    def passes(self, problem: CommandProblem, *, is_rerun: bool = False) -> bool:
-        reference = subject_of(problem, {"solution.sh": "x"}, is_rerun=is_rerun).reference
-        assert isinstance(reference, Subject)
+    def passes(self, problem: CommandProblem, *, purpose: JobPurpose = JobPurpose.GRADE) -> bool:
+        reference = subject_of(problem, {"solution.sh": "x"}, purpose=purpose).reference
+        assert isinstance(reference, CommandSubject)
         return self.references.prepare(reference, Progress()).passed
 
 
@@ -80,7 +84,7 @@ def test_a_rerun_tries_a_failed_reference_at_once(node: Node, problem: CommandPr
     assert not node.passes(problem)
     node.commands.exit_code = 0
     node.clock.now += 1
-    assert node.passes(problem, is_rerun=True)
+    assert node.passes(problem, purpose=JobPurpose.RERUN)
     assert node.passes(problem)
 
 
@@ -99,19 +103,19 @@ def test_a_passed_reference_is_kept(node: Node, problem: CommandProblem) -> None
     n_run, node.commands.exit_code = node.commands.n_run, 1
     node.clock.now += 100 * FAILURE_SECONDS
     assert node.passes(problem)
-    assert node.passes(problem, is_rerun=True)
+    assert node.passes(problem, purpose=JobPurpose.RERUN)
     assert node.commands.n_run == n_run
 
 
 def test_a_rerun_builds_again_what_failed(fresh_machine: Machine) -> None:
     problem = shell_problem(build_command="echo no; exit 1")
-    for is_rerun, cached in ((False, False), (False, True), (True, False)):
-        report = fresh_machine.judge(problem, {"solution.sh": "x"}, is_rerun=is_rerun).report
+    for purpose, cached in ((GRADE, False), (GRADE, True), (RERUN, False)):
+        report = fresh_machine.judge(problem, {"solution.sh": "x"}, purpose=purpose).report
         assert (report.verdict, report.provenance.build_cached) == (Verdict.BUILD_FAILED, cached)
 
 
 def test_a_rerun_uses_a_kept_product(fresh_machine: Machine) -> None:
     problem = shell_problem(build_command="echo made > product", test_command="cat product")
-    for is_rerun, cached in ((False, False), (True, True)):
-        report = fresh_machine.judge(problem, {"solution.sh": "x"}, is_rerun=is_rerun).report
+    for purpose, cached in ((GRADE, False), (RERUN, True)):
+        report = fresh_machine.judge(problem, {"solution.sh": "x"}, purpose=purpose).report
         assert (report.verdict, report.provenance.build_cached) == (Verdict.PASSED, cached)

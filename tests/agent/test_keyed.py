@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from runners.agent.ground.keyed import Once
+from runners.agent.ground.locks import Once
 from tests.patience import SOON
 
 

@@ -11,12 +11,11 @@ from problems.spec.command.problem import CommandProblem
 from runners.agent.ground.events import Progress
 from runners.agent.job import building as builds
 from runners.agent.job.build_cache import Build
-from runners.agent.job.nvcc import BuildPolicy
+from runners.agent.job.job import BuildPolicy
 from runners.agent.job.object_cache import ObjectCaches
-from runners.agent.judges.command.commands import build_order
-from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.subject import CommandSubject
 from runners.wire.protocol import ResourceLimits
-from tests.agent.machine import Files, Machine, assignment_of, shell_problem
+from tests.agent.machine import Files, Machine, job_of, shell_problem
 from tests.requirements import requires
 
 pytestmark = [requires("nvcc"), requires("ccache"), requires("bubblewrap")]
@@ -45,12 +44,12 @@ def problem_of(command: str = TOGETHER, baseline: Files | None = None, **changes
     return shell_problem(**{**made, **facts, **changes})
 
 
-def subject_of(problem: CommandProblem, files: Files, policy: BuildPolicy = H200) -> Subject:
-    return Subject.of(assignment_of(problem, files, limits=ResourceLimits(), build_policy=policy))
+def subject_of(problem: CommandProblem, files: Files, policy: BuildPolicy = H200) -> CommandSubject:
+    return CommandSubject.of(job_of(problem, files, limits=ResourceLimits(), build_policy=policy))
 
 
-def build(machine: Machine, subject: Subject) -> Build:
-    built = builds.build(machine.environment, build_order(subject), Progress())
+def build(machine: Machine, subject: CommandSubject) -> Build:
+    built = builds.build(machine.environment, subject.build_order, Progress())
     assert built.succeeded, built
     assert not built.cached
     return built
@@ -184,7 +183,7 @@ def test_a_harness_that_includes_the_solution_is_not_kept(fresh_machine: Machine
 
 def test_the_first_solution_to_a_timed_problem_finds_the_harness_built(fresh_machine: Machine) -> None:
     timed = {"benchmark_command": "./test.out", "timing_mode": {"type": "custom"}, "test_command": "true"}
-    task = assignment_of(problem_of(**timed), {"solution.cu": OTHER}, limits=ResourceLimits())
+    task = job_of(problem_of(**timed), {"solution.cu": OTHER}, limits=ResourceLimits())
     assert "_cache_hit" in (fresh_machine.judges.judge(task).texts.build or "")
 
 

@@ -10,8 +10,7 @@ from problems.formats.pmpp.packs import read_pmpp_checkout
 from problems.spec.command.problem import CommandProblem, as_command
 from runners.agent.ground.events import Progress
 from runners.agent.job.building import build
-from runners.agent.job.nvcc import BuildPolicy
-from runners.agent.judges.command.commands import build_order
+from runners.agent.job.job import BuildPolicy
 from runners.wire.protocol import ResourceLimits, Verdict, Witness
 from tests.agent.machine import Machine, subject_of
 from tests.formats.pmpp.layouts import COMPARED, MAKEFILE, REFERENCE, SCALE, SKELETON, lay_out
@@ -47,7 +46,7 @@ def imported(name: str, files: dict[str, str]) -> CommandProblem:
 
 def judged(machine: Machine, problem: CommandProblem, code: str) -> tuple[Verdict, str]:
     build_only = problem.podium.build_only
-    report = machine.judge(problem, {STUDENT: code}, build_only=build_only, limits=limits(problem)).report
+    report = machine.judge(problem, {STUDENT: code}, withheld=build_only, limits=limits(problem)).report
     return report.verdict, report.reason
 
 
@@ -58,7 +57,7 @@ def limits(problem: CommandProblem) -> ResourceLimits:
 def test_the_reference_passes_and_its_harness_is_seen_to_end(machine: Machine) -> None:
     for problem, code in ((scale(), REFERENCE), (compared(), TWICE)):
         files = {STUDENT: code}
-        report = machine.judge(problem, files, build_only=problem.podium.build_only).report
+        report = machine.judge(problem, files, withheld=problem.podium.build_only).report
         assert (report.verdict, report.witness) == (Verdict.PASSED, Witness.SEEN), report.reason
 
 
@@ -140,7 +139,7 @@ def test_the_harness_is_compiled_once_for_an_architecture_and_the_solution_each_
         subject = subject_of(problem, files, **facts)
         reference = subject.reference
         assert reference is not None
-        built = build(fresh_machine.environment, build_order(reference if trusted else subject), Progress())
+        built = build(fresh_machine.environment, reference if trusted else subject.build_order, Progress())
         assert built.succeeded, built.stderr
         assert (arch.encode() in built.product) is bool(b"sm_" in built.product)
         return built.stdout

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from runners.agent.devices.lanes import Lanes, Place
 from runners.agent.ground.events import Progress
-from runners.agent.judges.command.subject import Subject
-from runners.agent.judges.command.test import test as run_test
+from runners.agent.job.job import Author
+from runners.agent.judges.command.runs import test as run_test
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.sandbox.policy import Command, Outcome
 from runners.wire.protocol import Witness
-from tests.agent.machine import Machine, shell_problem
+from tests.agent.machine import Machine, job_of, shell_problem
 
 CONNECTIONS = "CUDA_DEVICE_MAX_CONNECTIONS"
 GPU = "GPU-1"
@@ -39,7 +40,9 @@ def _connections(environment: Mapping[str, str]) -> str | None:
 def passes(machine: Machine, commands: Commands, *, trusted: bool, device: str = GPU) -> bool:
     lanes = Lanes(1, 1, (device,) if device else ())
     environment = replace(machine.environment, gate_library=Path("gate.so"), lanes=lanes, sandbox=commands)
-    subject: Subject = Subject(shell_problem(), "0" * 64, (), trusted=trusted, place=Place("", device))
+    job = job_of(shell_problem(), {})
+    author = Author.PROBLEM if trusted else Author.CONTESTANT
+    subject = CommandSubject(job, (), place=Place("", device), author=author)
     return run_test(environment, subject, b"", Progress()).succeeded
 
 

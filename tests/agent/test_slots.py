@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from runners.agent.devices.slots import Slots
+from runners.agent.devices.lanes import Slots
 from runners.agent.ground.errors import Cancelled
 from tests.patience import SOON, until
 

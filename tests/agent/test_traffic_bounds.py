@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners.agent.judges.command import floors, traffic
+from runners.agent.judges.command import findings, traffic
 from runners.agent.judges.command.counting import Counted
 from runners.agent.profilers.facts import ProfileFacts
 from runners.wire.protocol import Peaks
@@ -99,12 +99,12 @@ def test_a_declared_time_bound_replaces_that_of_the_copies() -> None:
 
 
 def test_declared_bytes_bound_a_time_wherever_they_may_lie() -> None:
-    assert floors.below_bandwidth(problem(bytes=8e9), 0.49, PEAKS) is not None
-    assert floors.below_bandwidth(problem(bytes=8e9), 0.51, PEAKS) is None
-    assert floors.below_bandwidth(problem(bytes=8e9, working_set_bytes=20 << 20), 0.01, PEAKS) is None
-    assert floors.below_bandwidth(problem(bytes=8e9, working_set_bytes=20 << 20, l2_flushed=True), 0.01, PEAKS)
-    assert floors.below_bandwidth(problem(), 0.01, PEAKS) is None
-    assert floors.below_bandwidth(problem(bytes=8e9), 0.01, Peaks()) is None
+    assert findings.below_bandwidth(problem(bytes=8e9), 0.49, PEAKS) is not None
+    assert findings.below_bandwidth(problem(bytes=8e9), 0.51, PEAKS) is None
+    assert findings.below_bandwidth(problem(bytes=8e9, working_set_bytes=20 << 20), 0.01, PEAKS) is None
+    assert findings.below_bandwidth(problem(bytes=8e9, working_set_bytes=20 << 20, l2_flushed=True), 0.01, PEAKS)
+    assert findings.below_bandwidth(problem(), 0.01, PEAKS) is None
+    assert findings.below_bandwidth(problem(bytes=8e9), 0.01, Peaks()) is None
 
 
 def with_range(**changes: Any) -> ProfileFacts:

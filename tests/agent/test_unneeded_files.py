@@ -13,7 +13,7 @@ from runners.agent.judges.command import judge
 from runners.agent.judges.report import Finished
 from runners.agent.profilers.base import Attachment
 from runners.wire.protocol import Role, Verdict
-from tests.agent.machine import Files, Machine, assignment_of, shell_problem
+from tests.agent.machine import Files, Machine, job_of, shell_problem
 from tests.agent.test_second_look import AtTheGate
 from tests.patience import SOON
 
@@ -57,7 +57,7 @@ def use(monkeypatch: pytest.MonkeyPatch, timer: AtTheGate) -> AtTheGate:
 def judged(machine: Machine, problem: CommandProblem, files: Files) -> tuple[Finished, list[CommandRan]]:
     """A sample's result, and its tests and benchmarks in the order of their ends."""
     events: list[Event] = []
-    assignment = assignment_of(problem, files, withhold_unneeded=True)
+    assignment = job_of(problem, files, withheld=None)
     finished = machine.judges.judge(assignment, Progress(events.append))
     return finished, [event for event in events if isinstance(event, CommandRan) and event.step != "build"]
 

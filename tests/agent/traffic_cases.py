@@ -5,8 +5,8 @@ from typing import Any
 
 from problems.spec.command.problem import CommandProblem
 from runners.agent.judges.command import traffic
-from runners.agent.judges.command.benchmark import BenchmarkRun
 from runners.agent.judges.command.counting import Counted
+from runners.agent.judges.command.runs import BenchmarkRun
 from runners.agent.judges.command.timing import Series, Timed
 from runners.agent.profilers.base import Attachment, Reading, Timer
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts, Traffic

@@ -20,6 +20,7 @@ from problems.spec.solution import FileSolution
 from runners.agent.link.client import SiteClient
 from runners.wire.batches import AttemptBeat, Claimed, ClaimRequest, NodeBeat, NodeBeatReply
 from runners.wire.broker import celery_settings
+from runners.wire.job import Work
 from runners.wire.protocol import (
     JUDGE_VERSIONS,
     BlobRef,
@@ -30,13 +31,11 @@ from runners.wire.protocol import (
     Report,
     ReportReply,
     Stage,
-    TimingPolicy,
     TrackSpec,
     WireError,
-    Work,
 )
 from runners.wire.queues import GRADE, declared_by_site, queue_name
-from tests.agent.machine import LIMITS, Files, sources
+from tests.agent.machine import LIMITS, Files, ruled, sources
 
 TOKEN = "node-token"
 
@@ -91,13 +90,13 @@ class WireSite:
         self._server.server_close()
 
     def add(self, problem: CommandProblem, files: Files, **fields: Any) -> Work:
-        """Queue a sample."""
+        """Queue a sample. `fields` are of the work and of its rules."""
         solution = FileSolution(task_id=problem.task_id, files=sources(files)).to_line()
+        rules, own = ruled({"limits": LIMITS} | fields)
         work = Work(
             attempt=uuid4(),
             attempt_token="attempt-token",
             number=1,
-            stage=Stage.BOTH,
             evaluation=1,
             tenant="1",
             lease_seconds=5,
@@ -106,9 +105,8 @@ class WireSite:
             judge_version=JUDGE_VERSIONS[Kind.COMMAND],
             problem=ProblemRef(kind=Kind.COMMAND, profile="podium/1", record=self._blob(problem.to_line())),
             solution=self._blob(solution),
-            timing_policy=TimingPolicy.QUICK,
-            limits=LIMITS,
-        ).model_copy(update=fields)
+            rules=rules,
+        ).model_copy(update=own)
         with self.changed:
             self.queue.append(work)
         self.publish()

@@ -18,7 +18,7 @@ from problems.spec.kinds import Kind
 from runners.agent.grading import Grader
 from runners.agent.link.client import SiteClient
 from runners.agent.link.problem_store import ProblemStore
-from runners.wire.protocol import Work
+from runners.wire.job import Work
 from tests import factories, function_site, packs
 from tests.agent.machine import Machine, temporary_folder
 from tests.factories import Cast

@@ -14,7 +14,7 @@ from podium.evaluation.run import Options, SampleGrader
 from problems.spec.hardware import Hardware
 from problems.spec.solution import FileSolution
 from runners.agent.ground.events import Progress
-from runners.agent.judges.judgement import PLAIN_MODES, Assignment
+from runners.agent.job.job import PLAIN_MODES, Job
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
 from runners.wire.protocol import Profiler, TimingPolicy
@@ -28,10 +28,10 @@ class Noting(Judges):
 
     asked: list[tuple[str, str]]
 
-    def judge(self, assignment: Assignment, progress: Progress | None = None) -> Finished:
-        assert isinstance(assignment.solution, FileSolution)
-        self.asked.append((assignment.problem.task_id, assignment.solution.files[0].content))
-        return super().judge(assignment, progress)
+    def judge(self, job: Job, progress: Progress | None = None) -> Finished:
+        assert isinstance(job.solution, FileSolution)
+        self.asked.append((job.problem.task_id, job.solution.files[0].content))
+        return super().judge(job, progress)
 
 
 class Bench:

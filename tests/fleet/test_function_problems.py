@@ -89,9 +89,10 @@ def test_a_node_gets_the_record_with_the_held_out_definition(draft: Release, tra
     node = WireNode()
     works = {work["problem"]["kind"]: work for work in node.take_up_to(2)}
     work = works["function"]
-    assert (work["evaluation"], work["stage"], work["timing_policy"]) == (function.pk, "both", "quick")
+    rules = work["rules"]
+    assert (work["evaluation"], rules["stage"], rules["timing_policy"]) == (function.pk, "both", "quick")
     assert work["judge_version"] == JUDGE_VERSIONS[Kind.FUNCTION] == function.judge_version
-    assert (work["needs_baseline"], work["build_only"], work["limits"]["memory_bytes"]) == (True, [], 2 << 30)
+    assert (rules["sides"], rules["withheld"], rules["limits"]["memory_bytes"]) == ("both", [], 2 << 30)
     record = node.blob(work, work["problem"]["record"]["sha256"]).content
     assert json.loads(record)["definition"]["content"] == function_site.HELD_OUT
 
@@ -102,7 +103,7 @@ def test_a_node_gets_the_sizes_of_a_trial(draft: Release, track: Any, cast: Any)
     sample = single_solution(tried.task_id, {"solution.cpp": function_site.CPP}, catalogue_of(draft)).samples[0]
     try_solution(cast.owner, tried, track, sample, {"cols": 9})
     work = WireNode().take()
-    assert (work["trial"], work["sizes"]) == (True, {"cols": 9})
+    assert (work["rules"]["purpose"], work["rules"]["sizes"]) == ("sample", {"cols": 9})
 
 
 def test_a_track_that_splits_jobs_builds_a_function_first(draft: Release, track: Any, cast: Any) -> None:
@@ -232,12 +233,12 @@ def test_only_the_reference_of_a_verification_is_asked_for_wrong_answers(draft: 
     while (answer := node.claim()).status_code == 200:
         work = answer.json()
         text = b"".join(node.blob(work, work["solution"]["sha256"]).streaming_content).decode()
-        verifying[work["evaluation"]] = work["verifies"]
+        verifying[work["evaluation"]] = work["rules"]["purpose"] == "verify"
         assert node.report(work, next(report for words, report in ANSWERS.items() if words in text)).status_code == 200
     chosen = Evaluation.objects.filter(pk__in=[pk for pk, verifies in verifying.items() if verifies])
     assert set(chosen.values_list("submission__entrant__slug", flat=True)) == {REFERENCE}
     function = submitted(cast.entrant, draft, track)
-    works = {work["evaluation"]: work["verifies"] for work in node.take_up_to(2)}
+    works = {work["evaluation"]: work["rules"]["purpose"] == "verify" for work in node.take_up_to(2)}
     assert works[function.pk] is False
 
 

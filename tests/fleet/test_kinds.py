@@ -82,7 +82,7 @@ def test_work_names_the_kind_and_the_judges_version(site: Site, node: WireNode) 
     assert work["problem"]["kind"] == "command"
     assert work["problem"]["profile"] == site.release.profile
     assert work["judge_version"] == JUDGE_VERSIONS[Kind.COMMAND] == Evaluation.objects.get().judge_version
-    assert (work["purpose"], work["trial"]) == ("live", False)
+    assert work["rules"]["purpose"] == "grade"
 
 
 def test_a_node_reads_the_further_files_of_its_problem_by_name() -> None:
@@ -174,7 +174,7 @@ def test_a_shadow_evaluation_changes_no_score_and_no_baseline(site: Site, node: 
     before = ProblemScore.objects.values_list("n_samples", "n_passed", "n_pending").get()
     shadow = shadow_of(Evaluation.objects.get())
     work = node.take()
-    assert work["purpose"] == "shadow"
+    assert work["rules"]["purpose"] == "rerun"
     times = {"median_ms": 5.0, "runs_ms": [5.0], "clock": Clock.OUTSIDE, "witness": Witness.SEEN}
     measurements = [MeasurementReport(role=role, **times) for role in Role]
     node.report(work, passed(measurements=measurements).model_copy(update={"verdict": Verdict.TEST_FAILED}))

@@ -104,8 +104,8 @@ def test_a_builder_without_a_gpu_feeds_a_gpu_node(site: Site) -> None:
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
     assert runner.claim().status_code == 204
     work = builder.take()
-    assert work["stage"] == "build"
-    assert work["profiler"] == "cupti", "a GPU track's kernels and ranges are timed"
+    assert work["rules"]["stage"] == "build"
+    assert work["rules"]["profiler"] == "cupti", "a GPU track's kernels and ranges are timed"
     product = b"the product"
     sha256 = hashlib.sha256(product).hexdigest()
     builder.blob(work, sha256, product)
@@ -113,7 +113,7 @@ def test_a_builder_without_a_gpu_feeds_a_gpu_node(site: Site) -> None:
     artefact = {"key": "f" * 64, "blob": blob, "node": "builder"}
     assert builder.report(work, passed(artefact=artefact)).status_code == 200
     run = runner.take()
-    assert (run["stage"], run["artefact"]["node"]) == ("run", "builder")
+    assert (run["rules"]["stage"], run["artefact"]["node"]) == ("run", "builder")
     assert b"".join(runner.blob(run, sha256).streaming_content) == product
 
 

@@ -61,7 +61,7 @@ def attempt_trial(site: Site, user: User | None = None, task_id: str = "a/1", sc
 def test_a_trial_is_run_and_leaves_an_outcome_but_no_result(site: Site, node: WireNode) -> None:
     trial = attempt_trial(site, script="exit 1 # tried words")
     work = node.take()
-    assert (work["trial"], work["evaluation"], work["needs_baseline"]) == (True, None, False)
+    assert (work["rules"]["purpose"], work["evaluation"], work["rules"]["sides"]) == ("sample", None, "none")
     assert b"tried words" in b"".join(node.blob(work, work["solution"]["sha256"]).streaming_content)
     trial.refresh_from_db()
     assert trial.state == "leased"
@@ -81,15 +81,17 @@ def test_the_same_report_of_a_trial_twice_is_harmless(site: Site, node: WireNode
 
 def test_the_run_of_a_trial_is_given_no_held_out_file(site: Site, node: WireNode) -> None:
     attempt_trial(site)
-    assert node.take()["build_only"] == ["test/t.sh"]
+    assert node.take()["rules"]["withheld"] == ["test/t.sh"]
     attempt_trial(site, task_id="a/2")
-    assert node.take()["build_only"] == ["test/t.sh"]  # though its pack withholds nothing from a submission's run
+    assert node.take()["rules"]["withheld"] == [
+        "test/t.sh"
+    ]  # though its pack withholds nothing from a submission's run
 
 
 def test_a_trial_goes_before_submissions(site: Site, node: WireNode) -> None:
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]}, priority=10)
     attempt_trial(site)
-    assert node.take()["trial"]
+    assert node.take()["rules"]["purpose"] == "sample"
 
 
 def built(builder: WireNode, work: dict[str, Any]) -> Report:
@@ -120,7 +122,7 @@ def test_where_jobs_are_split_a_trial_with_visible_tests_is_built_and_then_run(
     trial.refresh_from_db()
     assert trial.state == "queued"
     run = runner.take()
-    assert (run["trial"], run["stage"], run["artefact"]["node"]) == (True, "run", "builder")
+    assert (run["rules"]["purpose"], run["rules"]["stage"], run["artefact"]["node"]) == ("sample", "run", "builder")
     runner.report(run, OUTCOME)
     trial.refresh_from_db()
     assert (trial.state, trial.outcome["verdict"]) == ("done", "test_failed")
@@ -143,7 +145,7 @@ def test_a_trial_given_back_is_queued_again(site: Site, node: WireNode) -> None:
     node.release(node.take())
     trial.refresh_from_db()
     assert trial.state == "queued"
-    assert node.take()["trial"]
+    assert node.take()["rules"]["purpose"] == "sample"
 
 
 def test_after_the_last_lost_attempt_the_trial_ends_as_a_platform_error(site: Site, node: WireNode) -> None:

@@ -26,9 +26,10 @@ from problems.formats.functions.pack import read_problem
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.capabilities import gpus
-from runners.agent.judges.judgement import Assignment
+from runners.agent.job.job import Job
 from runners.agent.judges.registry import Judges
 from runners.agent.sandbox.bubblewrap import why_unavailable
+from runners.wire.job import Rules, Sides
 from runners.wire.protocol import Report, Role, TimingPolicy, Verdict
 from tests.gpu.attack_sources import ATTACKS, ENDS, MAY_PASS, MUST_FAIL, SOURCES, attack
 
@@ -170,13 +171,15 @@ def judged(
     timing: TimingPolicy = TimingPolicy.QUICK,
 ) -> Report:
     report = judges.judge(
-        Assignment(
+        Job(
             problem=problem,
             problem_sha256=sha256(problem.to_line()).hexdigest(),
             solution=FileSolution(task_id=problem.task_id, files=[SourceFile(path=name, content=content)]),
-            limits=limits_of(problem),
-            needs_baseline=baseline,
-            timing_policy=timing,
+            rules=Rules(
+                limits=limits_of(problem),
+                sides=Sides.BOTH if baseline else Sides.SOLUTION,
+                timing_policy=timing,
+            ),
         )
     ).report
     print(f"\n{report.verdict.value} {report.reason[:300]} {times_of(report)} {[flag.code for flag in report.flags]}")

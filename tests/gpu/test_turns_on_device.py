@@ -23,7 +23,7 @@ import pytest
 
 from runners.agent.devices.gate import PAGE
 from runners.agent.devices.porter import Porter
-from runners.agent.judges.command.turns import GATE
+from runners.agent.judges.command.runs import GATE
 from runners.agent.profilers import cupti_library
 from runners.agent.profilers.cupti import ONE_AT_A_TIME, gate_attachment
 from runners.agent.profilers.cupti_notes import Notes, read_notes

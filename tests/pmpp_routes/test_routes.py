@@ -63,8 +63,8 @@ def test_the_node_tests_with_the_held_out_tests_and_times_nothing(
     waits(work)
     caller.evaluate("exit 0 # sent words")
     work_sent = taken[0]
-    assert (work_sent["trial"], work_sent["times"], work_sent["needs_baseline"]) == (False, False, False)
-    assert (work_sent["evaluation"], work_sent["build_only"]) == (None, [])
+    assert (work_sent["rules"]["purpose"], work_sent["rules"]["sides"]) == ("grade", "none")
+    assert (work_sent["evaluation"], work_sent["rules"]["withheld"]) == (None, [])
 
 
 def test_it_is_no_submission_and_counts_nowhere(caller: Caller, graded: Graded) -> None:

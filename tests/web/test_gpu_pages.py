@@ -27,6 +27,7 @@ from problems.spec.function.problem import FunctionProblem
 from problems.spec.profile import Profile
 from runners.agent.devices.record import DeviceRecord
 from runners.agent.judges.function.contest import Contest
+from runners.agent.judges.function.inside.orders import CaseReply, DeviceFacts, HowEnded
 from runners.agent.judges.function.results import candidate_measurements
 from runners.agent.judges.host import HostRecord
 from runners.agent.sandbox.policy import Outcome
@@ -80,19 +81,16 @@ def test_every_fact_that_a_node_tells_of_its_device_has_a_label() -> None:
 
 def _facts_of_calls() -> set[str]:
     """Facts that the function judge reports with each time, by the clock of a CPU and by both of a GPU."""
-    reply = {
-        "case": 0, "verdict": "passed", "clock_ns": [1e6, 2e6], "go_ns": [1e6, 1e6], "overhead_ns": 0.0,
-        "is_short": False,
-    }  # fmt: skip
-    on_cpu = reply | {"overhead_spread_ns": 0.0, "one_set_ns": 5e5, "one_set_spread_ns": 0.0}
-    on_gpu = reply | {"clock": "device", "overheads_ns": [0.0], "n_disturbed": 1, "why_host": ""}
+    reply = CaseReply(0, 2, [10**6, 2 * 10**6], [10**6] * 2, 0.0, False, 1.0, 1.0)
+    on_cpu, device = reply._replace(one_set_ns=5e5), DeviceFacts("device", [0.0], 2, 1, "", 0.0, 0.0)
+    on_gpu, on_host = reply._replace(device=device), reply._replace(device=device._replace(clock="host"))
     of_sets = function_problem(manifest=manifest_fields(cases=[softmax_case(input_sets=2)]))
-    return _facts_of(of_sets, on_cpu) | _facts_of(of_sets, on_gpu) | _facts_of(of_sets, on_gpu | {"clock": "host"})
+    return _facts_of(of_sets, on_cpu) | _facts_of(of_sets, on_gpu) | _facts_of(of_sets, on_host)
 
 
-def _facts_of(record: FunctionProblem, reply: dict[str, Any]) -> set[str]:
+def _facts_of(record: FunctionProblem, reply: CaseReply) -> set[str]:
     ended = Outcome(0, None, False, False, False, "", "", False, 1.0, 1.0, 0, Witness.SEEN)
-    seen = Contest((reply,), (0,), "", "", ended, load_ms=1.0)
+    seen = Contest((reply,), (0,), HowEnded.NOT, "", ended, load_ms=1.0)
     (one,) = candidate_measurements(record, [seen, seen], None)
     return {*one.device}
 

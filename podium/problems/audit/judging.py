@@ -13,8 +13,9 @@ from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
-from runners.agent.judges.judgement import Assignment
+from runners.agent.job.job import Job
 from runners.agent.judges.registry import Judges
+from runners.wire.job import Rules, Sides
 from runners.wire.protocol import Report, Verdict
 
 Outcome = Literal["killed", "survived", "not_run"]
@@ -135,16 +136,16 @@ class Auditor:
 
     def _report(self, problem: ProblemRecord, files: Sequence[SourceFile]) -> Report:
         listed = list(files)
-        assignment = Assignment(
+        rules = Rules(
+            sides=Sides.NONE,
+            limits=limits_of(problem),
+            withheld=None if problem.withheld is None else tuple(problem.withheld),
+        )
+        job = Job(
             problem=problem,
             problem_sha256=sha256(problem.to_line()).hexdigest(),
             solution=FileSolution(task_id=problem.task_id, files=listed),
-            limits=limits_of(problem),
-            build_only=tuple(problem.withheld or ()),
-            withhold_unneeded=True,
-            needs_baseline=False,
-            timed_modes=frozenset(),
-            is_timed=False,
+            rules=rules,
             invalid_reason=problem.rules().why_bad(listed),
         )
-        return self._judges.judge(assignment, Progress()).report
+        return self._judges.judge(job, Progress()).report

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from runners.agent.ground.atomic import discard, seal, unseal, write_atomically
-from runners.agent.ground.keyed import KeyedLocks
+from runners.agent.ground.locks import KeyedLocks
 from runners.agent.job.artefact import EMPTY
 
 DEFAULT_MAX_BYTES = 4 << 30

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runners.agent.devices.lanes import Seat
@@ -12,10 +12,10 @@ from runners.agent.job.artefact import EMPTY, ProductTooLarge
 from runners.agent.job.build_cache import Build, build_key
 from runners.agent.job.commands import SOLUTION_FILES, limits_for, run, told
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
+from runners.agent.job.job import Author, Job
 from runners.agent.job.toolchain import cores
 from runners.agent.sandbox.policy import PATIENCE, Command, Limits, Mount, Outcome
-from runners.wire.protocol import MAX_BLOB_BYTES, ResourceLimits
+from runners.wire.protocol import MAX_BLOB_BYTES
 
 OBJECT_CACHE = "PODIUM_OBJECT_CACHE"
 """Variable that gives the nvcc shim the path of ccache's folder; see sandbox/native/object_cache.h."""
@@ -39,22 +39,15 @@ BUILD_NICENESS = 12
 class BuildOrder:
     """A build: its command, its files and its settings."""
 
+    job: Job
+    author: Author
     shell: str
     inputs: Mapping[str, bytes]
     """All files by path."""
     solution_paths: tuple[str, ...]
-    """Paths of the contestant's own files among them."""
+    """Paths of the author's own files among them."""
     seconds: float
     """Limit on its wall time, and with the cores of a build on its processor time."""
-    task_id: str
-    problem_sha256: str
-    limits: ResourceLimits = field(default_factory=ResourceLimits)
-    policy: BuildPolicy = AS_WRITTEN
-    image: str = ""
-    trusted: bool = False
-    """Whether the files are the problem's own reference. Only its builds may write to shared caches."""
-    is_rerun: bool = False
-    """Whether no kept failure is used."""
 
 
 def build(environment: NodeEnvironment, order: BuildOrder, progress: Progress) -> Build:
@@ -62,15 +55,15 @@ def build(environment: NodeEnvironment, order: BuildOrder, progress: Progress) -
 
     Raises Cancelled, SandboxFault, UnusableProblem.
     """
-    shell, given = order.shell, order.policy.environment
+    shell, given = order.shell, order.job.build_policy.environment
     key = build_key(_toolchain(environment, order), shell, given, order.inputs, environment.architecture)
     if (words := printed_by(shell)) is not None:
         progress.tell(BuildPrinted(words.encode()))
         return Build(key=key, exit_code=0, stdout=words)
-    bounds = f"{order.seconds} {order.limits.model_dump_json()}"
+    bounds = f"{order.seconds} {order.job.rules.limits.model_dump_json()}"
     with environment.builds.building(key, progress.cancelled):
         kept = environment.builds.get(key, bounds)
-        if kept is not None and (kept.succeeded or not order.is_rerun):
+        if kept is not None and (kept.succeeded or not order.job.rules.purpose.is_fresh):
             return kept
         made = _make(environment, order, progress, key, bounds)
         environment.builds.put(made)
@@ -94,7 +87,7 @@ def cores_of_a_build(environment: NodeEnvironment) -> int:
 def build_limits(environment: NodeEnvironment, order: BuildOrder) -> Limits:
     """A build times out if both its wall time and its processor time pass their limits, or at PATIENCE times the wall
     limit. Load by other jobs therefore does not fail an honest build."""
-    limits = limits_for(order.limits, order.seconds)
+    limits = limits_for(order.job.rules.limits, order.seconds)
     return replace(limits, processor_seconds=cores_of_a_build(environment) * order.seconds)
 
 
@@ -107,15 +100,15 @@ def why_out_of_time(environment: NodeEnvironment, order: BuildOrder, built: Buil
 
 
 def _toolchain(environment: NodeEnvironment, order: BuildOrder) -> str:
-    return f"image {order.image}" if order.image else environment.tools
+    return f"image {order.job.image}" if order.job.image else environment.tools
 
 
 def _make(environment: NodeEnvironment, order: BuildOrder, progress: Progress, key: str, bounds: str) -> Build:
     with environment.lanes.build(progress.cancelled) as seat, environment.workspaces.open(order.inputs) as workspace:
-        with told(progress, "build", order.task_id, is_reference=order.trusted):
+        with told(progress, "build", order.job.problem.task_id, is_reference=order.author.is_trusted):
             outcome = run(environment, _build_command(environment, order, progress, seat, workspace))
         try:
-            limit_bytes = min(MAX_BLOB_BYTES, order.limits.workspace_bytes)
+            limit_bytes = min(MAX_BLOB_BYTES, order.job.rules.limits.workspace_bytes)
             product = artefact.collect(workspace, order.inputs, limit_bytes) if outcome.succeeded else EMPTY
         except ProductTooLarge as error:
             return _build_of(outcome, key, bounds, EMPTY, complaint=str(error))
@@ -133,14 +126,14 @@ def _build_command(
         workspace=workspace,
         limits=build_limits(environment, order),
         environment={
-            **order.policy.environment,
+            **order.job.build_policy.environment,
             SOLUTION_FILES: ":".join(order.solution_paths),
             BUILD_JOBS: str(cores_of_a_build(environment)),
             **_host_heap(order),
             **({OBJECT_CACHE: objects.target} if objects else {}),
         },
         mounts=(objects,) if objects else (),
-        image=order.image,
+        image=order.job.image,
         niceness=BUILD_NICENESS if environment.gpus else 0,
         slot=seat.slot,
         cancelled=progress.cancelled,
@@ -152,15 +145,15 @@ def _objects(environment: NodeEnvironment, order: BuildOrder) -> Mount | None:
     """The mount of the problem's object cache; None if this node or this problem has none."""
     if environment.objects is None:
         return None
-    toolchain, arch = _toolchain(environment, order), order.policy.arch
-    return environment.objects.mount(order.problem_sha256, arch, toolchain, trusted=order.trusted)
+    toolchain, arch = _toolchain(environment, order), order.job.build_policy.arch
+    return environment.objects.mount(order.job.problem_sha256, arch, toolchain, trusted=order.author.is_trusted)
 
 
 def _host_heap(order: BuildOrder) -> dict[str, str]:
     """The heap variable for gcc; empty if the build must run as its author wrote it. It does not change the product."""
-    if not order.policy.arch:
+    if not order.job.build_policy.arch:
         return {}
-    n_bytes = min(MOST_HOST_HEAP_BYTES, round(HOST_HEAP_SHARE * order.limits.memory_bytes))
+    n_bytes = min(MOST_HOST_HEAP_BYTES, round(HOST_HEAP_SHARE * order.job.rules.limits.memory_bytes))
     return {HOST_HEAP: str(n_bytes >> 10)}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from threading import Event, Lock
 from typing import Generic, TypeVar
 
-from runners.agent.ground.keyed import KeyedLocks
+from runners.agent.ground.locks import KeyedLocks
 
 SAMPLES = 4
 """The number of samples that may share a `quick` baseline. Each of them pays a quarter of a benchmark for it."""

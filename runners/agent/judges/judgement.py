@@ -1,82 +1,18 @@
-"""The input and the result of every judge. Both are plain values."""
+"""The result of every judge, as plain values, and the stages that judges of all kinds share."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
-from problems.spec.record import ProblemRecord
-from problems.spec.solution import Solution
 from runners.agent.ground.events import Progress
+from runners.agent.job.artefact import EMPTY
 from runners.agent.job.build_cache import Build
-from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
+from runners.agent.job.building import BuildOrder, build, why_out_of_time
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.job import Job
+from runners.agent.judges.texts import how_it_ended
 from runners.agent.sandbox.policy import Outcome
-from runners.wire.protocol import (
-    CaseReport,
-    FlagScope,
-    MeasurementReport,
-    Profiler,
-    ResourceLimits,
-    Stage,
-    TimingPolicy,
-    Verdict,
-    Witness,
-)
-
-PLAIN_MODES = frozenset({"process", "custom"})
-"""Timing modes that need no profiler."""
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """The values of one job: a solution to a problem, and how it is to be judged.
-
-    If `skip_reason` or `invalid_reason` is set, nothing runs.
-    """
-
-    problem: ProblemRecord
-    problem_sha256: str
-    solution: Solution
-    limits: ResourceLimits = field(default_factory=ResourceLimits)
-    skip_reason: str = ""
-    invalid_reason: str = ""
-    stage: Stage = Stage.BOTH
-    timing_policy: TimingPolicy = TimingPolicy.QUICK
-    profiler: Profiler = Profiler.NONE
-    timed_modes: frozenset[str] = PLAIN_MODES
-    build_only: tuple[str, ...] = ()
-    """Files withheld from runs."""
-    try_withholding: tuple[str, ...] = ()
-    """Used by verification: the judge reports whether the solution also passes without these files."""
-    withhold_unneeded: bool = False
-    """Used without a site: the test files are withheld from runs if the reference passes without all of them."""
-    needs_baseline: bool = True
-    timed_cases: tuple[str, ...] | None = None
-    """The cases of a function that are timed. None if the first baseline of the problem decides."""
-    verifies: bool = False
-    """Whether the solution is the problem's reference, which verifies the problem. A function judge then reports which
-    wrong answers the problem's check accepts."""
-    image: str = ""
-    """Image by digest or id for the docker sandbox, as `NodeEnvironment.image_for` gives it."""
-    build_policy: BuildPolicy = AS_WRITTEN
-    product: bytes | None = None
-    """The product of a build on another node; set if this job only tests and times."""
-    build_key: str = ""
-    """The key of that build."""
-    devices: tuple[str, ...] = ()
-    """UUIDs of the GPUs that may run the job, all of the track's kind; empty allows any GPU."""
-    is_trial: bool = False
-    """Whether this is a trial: it builds the solution, runs only the visible tests and times nothing."""
-    is_sample: bool = False
-    """Whether a function's trial makes only a call of its smallest case and shows that call's values."""
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    """Own sizes for a function's trial, by the name of a scalar; empty for those of the smallest case."""
-    is_timed: bool = True
-    """Whether a command's solution is timed once it passes its test."""
-    is_rerun: bool = False
-    """Whether the sample has a result already. No failure that this node has kept is used again."""
-    tenant: str = ""
-    """The owner of the submission. A GPU's memory is scrubbed between tenants."""
+from runners.wire.protocol import CaseReport, FlagScope, MeasurementReport, Stage, Verdict, Witness
 
 
 @dataclass(frozen=True)
@@ -97,7 +33,22 @@ class Finding:
     scope: FlagScope = FlagScope.TIME
 
 
-@dataclass
+@dataclass(frozen=True)
+class Ending:
+    """A verdict and its reason."""
+
+    verdict: Verdict = Verdict.PASSED
+    reason: str = ""
+
+    @property
+    def has_passed(self) -> bool:
+        return self.verdict is Verdict.PASSED
+
+
+PASSED = Ending()
+
+
+@dataclass(frozen=True)
 class Texts:
     """The further fields of a row in ComputeEval's graded file, worded as ComputeEval does. Times are milliseconds."""
 
@@ -112,17 +63,19 @@ class Texts:
     """Set if the baseline's own benchmark failed. Then no sample of this problem has a time."""
 
 
-@dataclass
-class Judgement:
-    """The result of an assignment. A judge fills it in step by step. After it is returned, nothing changes it."""
+NO_TEXTS = Texts()
 
-    verdict: Verdict = Verdict.PASSED
-    reason: str = ""
-    steps: list[Step] = field(default_factory=list)
-    measurements: list[MeasurementReport] = field(default_factory=list)
-    cases: list[CaseReport] = field(default_factory=list)
+
+@dataclass(frozen=True)
+class Judgement:
+    """The result of a job."""
+
+    ending: Ending
+    steps: tuple[Step, ...] = ()
+    measurements: tuple[MeasurementReport, ...] = ()
+    cases: tuple[CaseReport, ...] = ()
     """Verdicts of single cases, if the kind of problem has several."""
-    findings: list[Finding] = field(default_factory=list)
+    findings: tuple[Finding, ...] = ()
     witness: Witness = Witness.UNAVAILABLE
     device: str = ""
     """UUID of the GPU that ran the job."""
@@ -134,24 +87,59 @@ class Judgement:
     """The profiler's own report."""
     listing: bytes | None = None
     """The machine code of the solution's program as gzipped text."""
-    withheld: list[str] | None = None
-    """With `try_withholding`, the files without which the solution still passes. With `withhold_unneeded`, the files
-    that runs did not see because the reference passes without them."""
-    texts: Texts = field(default_factory=Texts)
-
-    def ended(self, verdict: Verdict, reason: str) -> "Judgement":
-        """Set the final verdict and its reason; returns the judgement."""
-        self.verdict, self.reason = verdict, reason
-        return self
+    withheld: tuple[str, ...] | None = None
+    """If the job's rules name no withheld files: those that runs did not see, because the reference passes without."""
+    texts: Texts = NO_TEXTS
 
 
 class Judge(Protocol):
     """Judges solutions to problems of one kind on this node. Several threads may call it at once."""
 
-    def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
+    def judge(self, job: Job, progress: Progress) -> Judgement:
         """Judge one solution.
 
         Raises Cancelled, SandboxFault if the sandbox failed, UnusableProblem and ProfilerUnavailable if the job cannot
         be done here. None of these is the contestant's fault.
         """
         ...
+
+
+def refusal(job: Job) -> Ending:
+    """The end of a job for which nothing needs to run; `PASSED` for any other."""
+    if job.skip_reason:
+        return Ending(Verdict.SKIPPED, f"The problem {job.skip_reason}.")
+    return Ending(Verdict.INVALID, job.invalid_reason) if job.invalid_reason else PASSED
+
+
+@dataclass(frozen=True)
+class Built:
+    """A built solution, or the end of its build."""
+
+    product: bytes = EMPTY
+    build: Build | None = None
+    """None if nothing was built here."""
+    steps: tuple[Step, ...] = ()
+    ending: Ending = PASSED
+
+
+def built_by(environment: NodeEnvironment, job: Job, order: BuildOrder | None, progress: Progress) -> Built:
+    """Build the solution, or take the product of another node's build. `order` is None if nothing is to be built.
+
+    Raises as `build`.
+    """
+    if order is None or job.rules.stage is Stage.RUN:
+        return Built(job.product or EMPTY)
+    found = build(environment, order, progress)
+    late = why_out_of_time(environment, order, found) if found.timed_out else ""
+    memory_bytes = job.rules.limits.memory_bytes
+    ending = PASSED if found.succeeded else failure("build", found, late, memory_bytes, Verdict.BUILD_FAILED)
+    return Built(found.product, found, (Step("build", found, order.seconds),), ending)
+
+
+def failure(step: str, ended: Outcome | Build, late: str, memory_bytes: int, verdict: Verdict) -> Ending:
+    """The end by a failed command. `late` names the time limit that it reached; `verdict` is for all other ends."""
+    if ended.timed_out:
+        return Ending(Verdict.TIMED_OUT, f"The {step} did not end {late}.")
+    if ended.memory_exceeded:
+        return Ending(Verdict.MEMORY_EXCEEDED, f"The {step} used more than {memory_bytes >> 20} MiB of memory.")
+    return Ending(verdict, f"The {step} {how_it_ended(ended)}.")

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from runners.agent.ground.errors import UnusableProblem
 from runners.agent.ground.events import Progress
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.job import Job
 from runners.agent.judges.command.judge import CommandJudge
 from runners.agent.judges.function.judge import FunctionJudge
-from runners.agent.judges.judgement import Assignment, Judge
+from runners.agent.judges.judgement import Judge
 from runners.agent.judges.report import Finished, finished
 
 KINDS: Mapping[str, Callable[[NodeEnvironment], Judge]] = {"command": CommandJudge, "function": FunctionJudge}
@@ -22,16 +23,16 @@ class Judges:
         self.environment = environment
         self._judges = {kind: make(environment) for kind, make in KINDS.items()}
 
-    def judge(self, assignment: Assignment, progress: Progress | None = None) -> Finished:
+    def judge(self, job: Job, progress: Progress | None = None) -> Finished:
         """Judge one solution and return its report. Raises as `Judge.judge`, and UnusableProblem for unknown kinds.
 
         A problem with values that no machine can keep is skipped: the next attempt would meet them, too.
         """
-        judge = self._judges.get(assignment.problem.kind)
+        judge = self._judges.get(job.problem.kind)
         if judge is None:
-            raise UnusableProblem(f"this node cannot judge problems of kind {assignment.problem.kind!r}; update it")
+            raise UnusableProblem(f"this node cannot judge problems of kind {job.problem.kind!r}; update it")
         started_at = datetime.now(UTC)
-        if unusable := assignment.problem.unusable:
-            assignment = replace(assignment, skip_reason=assignment.skip_reason or unusable)
-        judgement = judge.judge(assignment, progress or Progress())
-        return finished(judgement, assignment, self.environment, started_at)
+        if unusable := job.problem.unusable:
+            job = replace(job, skip_reason=job.skip_reason or unusable)
+        judgement = judge.judge(job, progress or Progress())
+        return finished(judgement, job, self.environment, started_at)

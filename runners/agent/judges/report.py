@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from problems.spec.no_time import NO_TIME
 from runners.agent.job.build_cache import Build
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.judgement import Assignment, Judgement, Step, Texts
+from runners.agent.job.job import Job
+from runners.agent.judges.judgement import NO_TEXTS, Judgement, Step, Texts
 from runners.agent.judges.texts import log_text
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import (
@@ -22,7 +23,6 @@ from runners.wire.protocol import (
     Report,
     Stage,
     StepReport,
-    Verdict,
     Witness,
 )
 from scoring.sample import sample_speedup
@@ -34,26 +34,24 @@ class Finished:
 
     report: Report
     blobs: Mapping[str, bytes] = field(default_factory=dict)
-    texts: Texts = field(default_factory=Texts)
+    texts: Texts = NO_TEXTS
 
 
-def finished(
-    judgement: Judgement, assignment: Assignment, environment: NodeEnvironment, started_at: datetime
-) -> Finished:
+def finished(judgement: Judgement, job: Job, environment: NodeEnvironment, started_at: datetime) -> Finished:
     """The report on a judgement."""
     blobs = _Blobs()
     report = Report(
-        verdict=judgement.verdict,
-        reason=judgement.reason[:4000],
+        verdict=judgement.ending.verdict,
+        reason=judgement.ending.reason[:4000],
         steps=[_step(one, blobs) for one in judgement.steps],
-        cases=judgement.cases,
-        measurements=judgement.measurements,
+        cases=list(judgement.cases),
+        measurements=list(judgement.measurements),
         flags=[FlagReport(code=one.code, scope=one.scope, detail=one.detail[:2000]) for one in judgement.findings],
         witness=judgement.witness,
         speedup=_speedup(judgement),
-        provenance=_provenance(judgement, assignment, environment, started_at),
-        artefact=_artefact(judgement, assignment, environment, blobs),
-        withheld=judgement.withheld,
+        provenance=_provenance(judgement, job, environment, started_at),
+        artefact=_artefact(judgement, job, environment, blobs),
+        withheld=None if judgement.withheld is None else list(judgement.withheld),
         profile=blobs.add(judgement.profile) if judgement.profile else None,
         listing=blobs.add(judgement.listing) if judgement.listing else None,
     )
@@ -106,25 +104,21 @@ def _speedup(judgement: Judgement) -> float | None:
     return sample_speedup(by_role["baseline"], by_role["candidate"], no_time=no_time)
 
 
-def _artefact(
-    judgement: Judgement, assignment: Assignment, environment: NodeEnvironment, blobs: _Blobs
-) -> ArtefactRef | None:
+def _artefact(judgement: Judgement, job: Job, environment: NodeEnvironment, blobs: _Blobs) -> ArtefactRef | None:
     """The build's product, if another node will run it."""
     build = judgement.build
-    if assignment.stage is not Stage.BUILD or judgement.verdict is not Verdict.PASSED or build is None:
+    if job.rules.stage is not Stage.BUILD or not judgement.ending.has_passed or build is None:
         return None
     return ArtefactRef(key=build.key, blob=blobs.add(build.product), node=environment.name)
 
 
-def _provenance(
-    judgement: Judgement, assignment: Assignment, environment: NodeEnvironment, started_at: datetime
-) -> Provenance:
+def _provenance(judgement: Judgement, job: Job, environment: NodeEnvironment, started_at: datetime) -> Provenance:
     known, sandbox, build = environment.capabilities, environment.sandbox, judgement.build
     gpu = next((gpu for gpu in known.gpus if gpu.uuid == judgement.device), known.gpus[0] if known.gpus else None)
     return Provenance(
         node=environment.name,
         agent_version=known.agent_version,
-        judge_version=JUDGE_VERSIONS[assignment.problem.kind],
+        judge_version=JUDGE_VERSIONS[job.problem.kind],
         sandbox=sandbox.name,
         memory_limit_by=sandbox.memory_limit_by,
         cpu_model=known.cpu_model,
@@ -134,12 +128,12 @@ def _provenance(
         gpu_uuid=gpu.uuid if gpu else "",
         driver=gpu.driver if gpu else "",
         toolkit=", ".join(f"{name} {version}" for name, version in sorted(known.toolkits.items())),
-        image=assignment.image,
-        arch=assignment.build_policy.arch,
-        build_policy=assignment.build_policy.name,
-        artefact_key=build.key if build else assignment.build_key,
+        image=job.image,
+        arch=job.build_policy.arch,
+        build_policy=job.build_policy.name,
+        artefact_key=build.key if build else job.build_key,
         build_cached=build.cached if build else False,
-        timing_policy=assignment.timing_policy.value,
+        timing_policy=job.rules.timing_policy.value,
         profiler=judgement.profiler,
         peaks=environment.peaks(judgement.device),
         started_at=started_at.isoformat(),

@@ -10,7 +10,7 @@ from problems.spec.profile import Profile
 from problems.spec.record import ProblemRecord, SolutionRules
 from problems.spec.records import parse_record
 from runners.agent.ground.atomic import discard, read_or_discard, write_atomically
-from runners.agent.ground.keyed import Once
+from runners.agent.ground.locks import Once
 
 logger = logging.getLogger(__name__)
 

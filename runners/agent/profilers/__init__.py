@@ -6,10 +6,9 @@ from problems.spec.command.problem import CommandProblem
 from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.profilers.base import Timer
 from runners.agent.profilers.cupti import Cupti
-from runners.agent.profilers.custom import PrintedTime
 from runners.agent.profilers.ncu import Ncu
 from runners.agent.profilers.ncu_tool import require_ncu
-from runners.agent.profilers.process import ProcessTime
+from runners.agent.profilers.plain import PrintedTime, ProcessTime
 from runners.wire.protocol import Profiler
 
 _TIMERS: dict[str, Timer] = {"process": ProcessTime(), "custom": PrintedTime()}

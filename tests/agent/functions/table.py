@@ -18,11 +18,12 @@ from runners.agent.devices.lanes import Lanes
 from runners.agent.ground.events import Progress
 from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.judgement import Assignment
+from runners.agent.job.job import Job
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import Capabilities, CaseReport, ResourceLimits, Witness
+from tests.agent.machine import ruled
 from tests.sandbox.boxes import BUBBLEWRAP, CONFINING, DOCKER, open_sandbox
 
 MIB = 1 << 20
@@ -104,7 +105,8 @@ class Table:
         facts: dict[str, Any] = {"limits": LIMITS, "image": self.environment.image_for("")} | changes
         digest = hashlib.sha256(record.to_line()).hexdigest()
         files = FileSolution(task_id=record.task_id, files=[source(solution)])
-        return self.judges.judge(Assignment(record, digest, files, **facts), progress)
+        rules, own = ruled(facts)
+        return self.judges.judge(Job(record, digest, files, rules, **own), progress)
 
     @property
     def workspaces(self) -> list[Path]:

@@ -3,6 +3,7 @@
 import pytest
 
 from problems.spec.record import ProblemRecord
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import Verdict
 from tests.agent.functions.table import SCALE, Table, on_each_sandbox, problem
 
@@ -18,7 +19,7 @@ SCALARS = {
 
 
 def passes(table: Table, record: ProblemRecord, solution: str) -> None:
-    report = table.judge(record, solution, is_trial=True).report
+    report = table.judge(record, solution, purpose=JobPurpose.TRIAL).report
     assert (report.verdict, report.reason) == (Verdict.PASSED, "")
 
 
@@ -113,5 +114,5 @@ extern "C" void solution(const float* x, float* y, size_t n) {{
     {place} = 1;
 }}
 """
-    report = table.judge(problem(SCALE), solution, is_trial=True).report
+    report = table.judge(problem(SCALE), solution, purpose=JobPurpose.TRIAL).report
     assert (report.verdict, report.reason) == (Verdict.WRONG_ANSWER, "Case few: wrote outside of `y`")

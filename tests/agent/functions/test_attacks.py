@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from problems.spec.record import ProblemRecord
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import Verdict
 from tests.agent.functions.table import Table, all_ms, problem, some_in_docker
 
@@ -165,7 +166,7 @@ def test_work_that_goes_on_ahead_of_the_copy_is_seen(table: Table, wide: Problem
     report = table.judge(wide, attack("early_done", LEFT_SHARE=left_share, ROUNDS=FEW_ROUNDS)).report
     assert report.verdict is Verdict.WRONG_ANSWER, report.measurements
     honest = attack("early_done", honest=True, LEFT_SHARE=left_share, ROUNDS=FEW_ROUNDS)
-    assert table.judge(wide, honest, is_trial=True).report.verdict is Verdict.PASSED
+    assert table.judge(wide, honest, purpose=JobPurpose.TRIAL).report.verdict is Verdict.PASSED
 
 
 @pytest.mark.parametrize(("definition", "outputs"), [(BESIDE, 2), (BEHIND, 1)], ids=["beside", "behind"])
@@ -175,7 +176,7 @@ def test_work_on_one_line_after_the_answer_is_seen(table: Table, definition: str
     assert report.verdict is Verdict.WRONG_ANSWER, report.measurements
     assert re.search(r"\b\d\d? of 80016 elements", report.reason), report.reason
     honest = attack("late_line", honest=True, OUTPUTS=outputs)
-    assert table.judge(one_line, honest, is_trial=True).report.verdict is Verdict.PASSED
+    assert table.judge(one_line, honest, purpose=JobPurpose.TRIAL).report.verdict is Verdict.PASSED
 
 
 @pytest.mark.rest

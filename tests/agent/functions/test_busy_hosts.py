@@ -11,9 +11,11 @@ import pytest
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import contest as contests
 from runners.agent.judges.function import judge as function_judge
+from runners.agent.judges.function.inside.orders import Sample
 from runners.agent.judges.host import SPARE_RUNS, HostRecord, MachineWatch, MachineWork, host_in_goes
 from runners.agent.judges.report import Finished
 from runners.agent.sandbox.policy import Outcome
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import FlagScope, Role, TimingPolicy, Verdict
 from tests.agent.functions.table import ENDED, SCALE, SCALE_CPP, SCALE_PYTHON, Table, problem
 from tests.agent.test_busy_hosts import every_core_busy
@@ -49,7 +51,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
 
     def contest(*facts: Any, **named: Any) -> contests.Contest:
         seen = plain(*facts, **named)
-        return replace(seen, host=given()) if facts[4]["op"] == "sample" else seen
+        return replace(seen, host=given()) if isinstance(facts[4], Sample) else seen
 
     monkeypatch.setattr(function_judge, "contest", contest)
     return given
@@ -58,7 +60,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
 def judged(table: Table, record: ProblemRecord, **changes: Any) -> Finished:
     """Judged by a judge that keeps no baseline of earlier tests."""
     fresh = record.model_copy(update={"prompt": f"{record.prompt} {os.urandom(4).hex()}"})
-    return table.judge(fresh, SCALE_CPP, needs_baseline=True, **changes)
+    return table.judge(fresh, SCALE_CPP, **changes)
 
 
 def codes(done: Finished) -> list[tuple[str, FlagScope]]:
@@ -89,8 +91,8 @@ def test_a_disturbed_quick_time_is_flagged_and_not_repeated(
 
 def test_a_disturbed_baseline_is_not_shared(table: Table, record: ProblemRecord, host: Host) -> None:
     host.next = [IDLE, BUSY]
-    disturbed = table.judge(record, SCALE_CPP, needs_baseline=True)
-    again = table.judge(record, SCALE_CPP, needs_baseline=True)
+    disturbed = table.judge(record, SCALE_CPP)
+    again = table.judge(record, SCALE_CPP)
     assert (codes(disturbed), codes(again)) == ([("busy_host", FlagScope.TIME)], [])
     keys = [{one.key for one in done.report.measurements if one.role is Role.BASELINE} for done in (disturbed, again)]
     assert keys[0].isdisjoint(keys[1])
@@ -111,7 +113,7 @@ def test_ranked_processes_are_repeated_and_one_disturbed_of_six_decides_nothing(
 
 def test_a_trial_is_not_repeated(table: Table, record: ProblemRecord, host: Host) -> None:
     host.next = [BUSY] * 9
-    assert codes(table.judge(record, SCALE_CPP, is_trial=True)) == []
+    assert codes(table.judge(record, SCALE_CPP, purpose=JobPurpose.TRIAL)) == []
     assert host.n_seen == 1
 
 

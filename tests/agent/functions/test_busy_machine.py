@@ -11,6 +11,7 @@ from runners.agent.ground.errors import SandboxFault
 from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function.checkers import environment_for
 from runners.agent.judges.function.contest import Contest
+from runners.agent.judges.function.inside.orders import HowEnded, Sample
 from runners.wire.protocol import Verdict
 from tests.agent.functions.table import SCALE, SCALE_PYTHON, Table, problem, source
 
@@ -28,8 +29,8 @@ def unstopped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def contest(*given: Any, **named: Any) -> Contest:
         seen = plain(*given, **named)
-        is_sample = given[4]["op"] == "sample"
-        return replace(seen, cases=seen.cases[:1], how=ends.pop()) if is_sample and ends else seen
+        is_sample = isinstance(given[4], Sample)
+        return replace(seen, cases=seen.cases[:1], how=HowEnded(ends.pop())) if is_sample and ends else seen
 
     monkeypatch.setattr(function_judge, "contest", contest)
     return ends
@@ -64,7 +65,7 @@ def test_a_reference_that_fails_beside_a_sample_is_a_fault_that_says_why(table: 
     wrong = source(SCALE_PYTHON.replace("3 * x", "4 * x")).model_dump(mode="json")
     record = problem(SCALE, baseline_solution={"type": "file", "task_id": "functions/1", "files": [wrong]})
     with pytest.raises(SandboxFault, match=r"reference does not pass here \(wrong_answer\): Case few: "):
-        table.judge(record, SCALE_PYTHON, needs_baseline=True)
+        table.judge(record, SCALE_PYTHON)
 
 
 @pytest.mark.parametrize(("device", "value"), [("cuda", "16"), ("cpu", None)])

@@ -6,6 +6,7 @@ import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import checkers
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import MeasurementReport, Role, Verdict
 from tests.agent.functions.table import SCALE, SCALE_PYTHON, Table, checkers_of, problem
 from tests.sandbox.boxes import BUBBLEWRAP, CONFINING
@@ -31,7 +32,7 @@ def marked(marker: str, **changes: object) -> ProblemRecord:
 def try_each(table: Table, markers: str) -> dict[str, list[int]]:
     """Judge a sample of each problem in turn; the checkers that are left, by problem."""
     for marker in markers:
-        done = table.judge(marked(f"lives-{marker}"), SCALE_PYTHON, is_trial=True)
+        done = table.judge(marked(f"lives-{marker}"), SCALE_PYTHON, purpose=JobPurpose.TRIAL)
         assert done.report.verdict is Verdict.PASSED
     return {marker: checkers_of(f"lives-{marker}") for marker in sorted(set(markers))}
 

@@ -12,6 +12,7 @@ import pytest
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Event, Progress
 from runners.agent.judges.function import checkers as checkers_module
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import Verdict
 from tests.agent.functions.table import (
     LIMITS,
@@ -41,16 +42,16 @@ def marker_of(definition: str) -> str:
 @on_each_sandbox
 def test_one_checker_serves_many_samples_which_agree(table: Table, marked: str) -> None:
     record = problem(marked)
-    first = table.judge(record, SCALE_PYTHON, is_trial=True).report
+    first = table.judge(record, SCALE_PYTHON, purpose=JobPurpose.TRIAL).report
     serving = checkers_of(marker_of(marked))
     assert serving
     for _ in range(5):
-        last = table.judge(record, SCALE_PYTHON, is_trial=True).report
+        last = table.judge(record, SCALE_PYTHON, purpose=JobPurpose.TRIAL).report
     assert checkers_of(marker_of(marked)) == serving
     assert (first.verdict, first.reason) == (last.verdict, last.reason) == (Verdict.PASSED, "")
-    wrong = table.judge(record, "def solution(x, y, n):\n    y[:] = x\n", is_trial=True).report
+    wrong = table.judge(record, "def solution(x, y, n):\n    y[:] = x\n", purpose=JobPurpose.TRIAL).report
     assert wrong.verdict is Verdict.WRONG_ANSWER
-    assert table.judge(record, SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+    assert table.judge(record, SCALE_PYTHON, purpose=JobPurpose.TRIAL).report.verdict is Verdict.PASSED
     assert checkers_of(marker_of(marked)) == serving, "a contestant's fault is not the checker's"
 
 
@@ -60,7 +61,7 @@ def test_the_hundredth_sample_agrees_with_the_first(table: Table, marked: str) -
     times_ms: list[float] = []
     for number in range(100):
         is_timed = number < 5 or number >= 95
-        report = table.judge(record, SCALE_PYTHON, is_trial=not is_timed).report
+        report = table.judge(record, SCALE_PYTHON, purpose=JobPurpose.GRADE if is_timed else JobPurpose.TRIAL).report
         assert report.verdict is Verdict.PASSED
         serving.append(checkers_of(marker_of(marked)))
         times_ms += [one.median_ms for one in report.measurements if one.case == "many"]
@@ -83,7 +84,7 @@ def test_a_sample_is_judged_again_if_its_checker_is_killed(table: Table, marked:
             for process in killed:
                 os.kill(process, signal.SIGKILL)
 
-    report = table.judge(record, SCALE_PYTHON, progress=Progress(kill_once), is_trial=True).report
+    report = table.judge(record, SCALE_PYTHON, progress=Progress(kill_once), purpose=JobPurpose.TRIAL).report
     assert killed
     assert (report.verdict, [case.verdict for case in report.cases]) == (Verdict.PASSED, [Verdict.PASSED] * 2)
     assert not set(checkers_of(marker_of(marked))) & set(killed)
@@ -123,7 +124,7 @@ def test_a_cancelled_sample_ends_at_once_and_its_checker_with_it(table: Table, m
 def test_a_solution_that_takes_too_much_memory_is_told_so(table: Table, marked: str) -> None:
     limits = LIMITS.model_copy(update={"memory_bytes": 256 * MIB})
     solution = "def solution(x, y, n):\n    held = []\n    while True: held.append(bytearray(b'x') * (16 << 20))\n"
-    report = table.judge(problem(marked), solution, limits=limits, is_trial=True).report
+    report = table.judge(problem(marked), solution, limits=limits, purpose=JobPurpose.TRIAL).report
     assert report.verdict is Verdict.MEMORY_EXCEEDED
     assert report.reason == "The solution used more memory than it may in case few."
 
@@ -150,9 +151,9 @@ def solution(x, y, n):
         pass
     y[:] = 3 * x
 """
-    report = table.judge(record, solution, is_trial=True).report
+    report = table.judge(record, solution, purpose=JobPurpose.TRIAL).report
     assert report.verdict in (Verdict.PASSED, Verdict.TEST_FAILED, Verdict.TIMED_OUT)
-    assert table.judge(record, SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+    assert table.judge(record, SCALE_PYTHON, purpose=JobPurpose.TRIAL).report.verdict is Verdict.PASSED
 
 
 @pytest.fixture
@@ -180,22 +181,22 @@ def _is_of(table: Table, process: int) -> bool:
 
 def test_a_process_that_waits_becomes_the_next_problems_checker(table: Table, marked: str, spares: None) -> None:
     first, second = marked, marked.replace("# ", "# next ")
-    assert table.judge(problem(first), SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+    assert table.judge(problem(first), SCALE_PYTHON, purpose=JobPurpose.TRIAL).report.verdict is Verdict.PASSED
     spare = waiting(table)
-    assert table.judge(problem(second), SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+    assert table.judge(problem(second), SCALE_PYTHON, purpose=JobPurpose.TRIAL).report.verdict is Verdict.PASSED
     assert checkers_of(marker_of(second)) == spare
     assert waiting(table) not in ([], spare), "another one waits"
 
 
 def test_other_limits_and_death_end_the_process_that_waits(table: Table, marked: str, spares: None) -> None:
     record = problem(marked)
-    table.judge(record, SCALE_PYTHON, is_trial=True)
+    table.judge(record, SCALE_PYTHON, purpose=JobPurpose.TRIAL)
     (killed,) = waiting(table)
     os.kill(killed, signal.SIGKILL)
     assert until(lambda: not waiting(table))
     other = LIMITS.model_copy(update={"memory_bytes": LIMITS.memory_bytes + MIB})
-    assert table.judge(record, SCALE_PYTHON, is_trial=True, limits=other).report.verdict is Verdict.PASSED
+    assert table.judge(record, SCALE_PYTHON, purpose=JobPurpose.TRIAL, limits=other).report.verdict is Verdict.PASSED
     (spare,) = waiting(table)
-    assert table.judge(record, SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+    assert table.judge(record, SCALE_PYTHON, purpose=JobPurpose.TRIAL).report.verdict is Verdict.PASSED
     assert waiting(table) != [spare]
     assert len(waiting(table)) == 1

@@ -15,6 +15,7 @@ from problems.spec.solution import FileSolution
 from runners.agent.devices.lanes import Seat
 from runners.agent.ground.errors import SandboxFault
 from runners.agent.ground.events import Progress
+from runners.agent.job.job import Job
 from runners.agent.judges.function import checkers as checkers_module
 from runners.agent.judges.function import contestants as contestants_module
 from runners.agent.judges.function import judge as function_judge
@@ -23,10 +24,10 @@ from runners.agent.judges.function import waiting as function_waiting
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.contestants import Contestants, Entry, Live
 from runners.agent.judges.function.inside import messages, triton_ahead
-from runners.agent.judges.function.subject import Subject
+from runners.agent.judges.function.subject import FunctionSubject
 from runners.agent.judges.function.waiting import n_waiting, needs_of
-from runners.agent.judges.judgement import Assignment
 from runners.agent.sandbox.policy import Command, Running
+from runners.wire.job import JobPurpose, Rules
 from runners.wire.protocol import ResourceLimits, Role, TimingPolicy, Verdict
 from tests.agent.functions.table import LIMITS, SCALE, SCALE_CPP, SCALE_PYTHON, Table, on_each_sandbox, problem, source
 from tests.patience import SOON, until
@@ -72,7 +73,7 @@ def started(table: Table, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Command
 def entry_of(table: Table, record: ProblemRecord, solution: str, limits: ResourceLimits = LIMITS) -> Entry:
     image = table.environment.image_for("")
     files = FileSolution(task_id=record.task_id, files=[source(solution)])
-    return Entry(Subject.of(Assignment(record, "0" * 64, files, limits=limits, image=image)))
+    return Entry(FunctionSubject.of(Job(record, "0" * 64, files, Rules(limits=limits), image=image)))
 
 
 def alive(started: list[tuple[Command, Running]]) -> list[Command]:
@@ -227,10 +228,10 @@ def test_a_solution_that_fails_leaves_none_of_its_processes_behind(
 
 
 def test_a_run_lasts_from_its_turn_on(table: Table, record: ProblemRecord, waiting: None) -> None:
-    table.judge(record, SCALE_PYTHON, is_trial=True)
+    table.judge(record, SCALE_PYTHON, purpose=JobPurpose.TRIAL)
     time.sleep(3)
     began = time.monotonic()
-    done = table.judge(record, SCALE_PYTHON, is_trial=True)
+    done = table.judge(record, SCALE_PYTHON, purpose=JobPurpose.TRIAL)
     assert 0 < done.report.steps[-1].wall_ms < 1e3 * min(3, time.monotonic() - began)
 
 
@@ -299,7 +300,7 @@ def test_after_a_fault_a_sample_is_judged_again_by_processes_that_did_not_wait(
 
     monkeypatch.setattr(function_judge, "contest", contest)
     other = LIMITS.model_copy(update={"memory_bytes": 513 << 20})  # nothing waits with these yet
-    assert table.judge(record, SCALE_PYTHON, is_trial=True, limits=other).report.verdict is Verdict.PASSED
+    assert table.judge(record, SCALE_PYTHON, purpose=JobPurpose.TRIAL, limits=other).report.verdict is Verdict.PASSED
     assert before
     assert all(running.has_ended for _, running in before)
 

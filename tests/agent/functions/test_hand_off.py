@@ -19,6 +19,7 @@ from runners.agent.judges.function.inside import messages
 from runners.agent.judges.function.inside.clock import Status, Times
 from runners.agent.judges.function.inside.contestant import Contestant
 from runners.agent.judges.function.inside.device_case import LEAST_CALLS, DeviceCase
+from runners.agent.judges.function.inside.orders import CaseReply, DeviceFacts, HowEnded
 from runners.agent.judges.function.inside.plan import DeviceCost, Plan
 from runners.agent.judges.function.judge import on_host_in
 from runners.agent.judges.function.results import LEAST_MS, findings, measurement
@@ -147,50 +148,60 @@ def times(clock_ns: int, *, known_ns: int = 200_000, is_queued: bool = True, wal
     )  # fmt: skip
 
 
-def run(match: FakeMatch, *, plan: Plan = PLAN, cost: DeviceCost = COST, on_host: bool = False) -> dict[str, Any]:
+def run(match: FakeMatch, *, plan: Plan = PLAN, cost: DeviceCost = COST, on_host: bool = False) -> CaseReply:
     sets: Sequence[Any] = [object()]
     return DeviceCase(match, sets, 0, plan, cost, on_host=on_host).run(object())  # type: ignore[arg-type]
+
+
+def device_of(reply: CaseReply) -> DeviceFacts:
+    assert reply.device is not None
+    return reply.device
 
 
 def test_work_that_is_queued_is_timed_by_the_device() -> None:
     match = FakeMatch(lambda *_: (times(380_000), True))
     reply = run(match)
-    assert (reply["verdict"], reply["clock"], reply["clock_ns"]) == ("passed", "device", [380_000] * N_CALLS)
-    assert (reply["overhead_ns"], reply["overheads_ns"]) == (281_000, [280_000, 282_000])
-    assert (reply["n_disturbed"], reply["late_copies_ns"], reply["n_handed"]) == (0, 0, N_CALLS + 1)
-    assert reply["n_calls"] == N_CALLS + 2, "the first is by the host, and one more is not timed"
+    assert (reply.complaint, device_of(reply).clock, reply.clock_ns) == (None, "device", [380_000] * N_CALLS)
+    assert (reply.overhead_ns, device_of(reply).overheads_ns) == (281_000, [280_000, 282_000])
+    assert (device_of(reply).n_disturbed, device_of(reply).late_copies_ns, device_of(reply).n_handed) == (
+        0,
+        0,
+        N_CALLS + 1,
+    )
+    assert reply.n_calls == N_CALLS + 2, "the first is by the host, and one more is not timed"
     assert match.words_last == [False] * (N_CALLS + 1)
 
 
 def test_work_that_outlasts_its_turn_on_the_device_tells_its_end() -> None:
     match = FakeMatch(lambda _, word_last: (times(5_000_000), word_last))
     reply = run(match)
-    assert (reply["verdict"], reply["clock"], len(reply["clock_ns"])) == ("passed", "device", N_CALLS)
+    assert (reply.complaint, device_of(reply).clock, len(reply.clock_ns)) == (None, "device", N_CALLS)
     assert match.words_last == [False] + [True] * N_CALLS + [True] * (match.n_handed - N_CALLS - 1)
 
 
 def test_work_that_does_not_wait_for_the_word_takes_the_host_s_clock() -> None:
     reply = run(FakeMatch(lambda *_: (times(380_000), False)))
-    assert (reply["verdict"], reply["clock"], reply["clock_ns"]) == ("passed", "host", [600_000] * N_CALLS)
-    assert (reply["overhead_ns"], reply["why_host"]) == (502_000, "its work does not wait for the checker's word")
+    assert (reply.complaint, device_of(reply).clock, reply.clock_ns) == (None, "host", [600_000] * N_CALLS)
+    assert (reply.overhead_ns, device_of(reply).why_host) == (502_000, "its work does not wait for the checker's word")
 
 
 def test_work_that_is_wrong_by_the_host_too_is_a_wrong_answer() -> None:
     reply = run(FakeMatch(lambda *_: (times(380_000), False), right_on_host=False))
-    assert (reply["verdict"], reply["message"]) == ("wrong_answer", "wrong")
+    assert reply.complaint is not None
+    assert reply.complaint.message == "wrong"
 
 
 def test_an_answer_that_is_wrong_behind_words_counts_no_time_of_before() -> None:
     """A wrong answer behind an early word discards the times taken with early words."""
     match = FakeMatch(lambda number, _: (times(100_000 + number), number not in (5, 6)))
     reply = run(match)
-    assert (reply["clock"], set(reply["clock_ns"])) == ("host", {600_000})
+    assert (device_of(reply).clock, set(reply.clock_ns)) == ("host", {600_000})
 
 
 @pytest.mark.parametrize(("n_late", "clock"), [(0, "device"), (1, "device"), (2, "host"), (3, "host")])
 def test_one_call_may_be_queued_too_late(n_late: int, clock: str) -> None:
     reply = run(FakeMatch(lambda number, _: (times(380_000, is_queued=number > 1 + n_late or number == 1), True)))
-    assert (reply["verdict"], reply["clock"], len(reply["clock_ns"])) == ("passed", clock, N_CALLS)
+    assert (reply.complaint, device_of(reply).clock, len(reply.clock_ns)) == (None, clock, N_CALLS)
 
 
 def test_a_call_before_which_the_device_did_other_work_is_thrown_away() -> None:
@@ -198,14 +209,14 @@ def test_a_call_before_which_the_device_did_other_work_is_thrown_away() -> None:
         return times(100_000 if number % 2 else 380_000, known_ns=400_000 if number % 2 else 200_000), True
 
     reply = run(FakeMatch(watched))
-    assert set(reply["clock_ns"]) == {380_000}
-    assert reply["n_disturbed"] > reply["n_handed"] / 3
+    assert set(reply.clock_ns) == {380_000}
+    assert device_of(reply).n_disturbed > device_of(reply).n_handed / 3
 
 
 def test_a_device_that_is_always_disturbed_gives_no_time_and_an_end() -> None:
     reply = run(FakeMatch(lambda *_: (times(100_000, known_ns=500_000), True)))
-    assert (reply["verdict"], reply["clock_ns"]) == ("passed", [])
-    assert reply["n_handed"] <= 2 * N_CALLS + 4
+    assert (reply.complaint, reply.clock_ns) == (None, [])
+    assert device_of(reply).n_handed <= 2 * N_CALLS + 4
 
 
 def test_a_case_that_moves_to_the_host_late_is_timed_there_all_the_same() -> None:
@@ -216,7 +227,7 @@ def test_a_case_that_moves_to_the_host_late_is_timed_there_all_the_same() -> Non
         return times(380_000, known_ns=500_000, is_queued=number < most - 1), True
 
     reply = run(FakeMatch(seen))
-    assert (reply["clock"], len(reply["clock_ns"])) == ("host", N_CALLS)
+    assert (device_of(reply).clock, len(reply.clock_ns)) == ("host", N_CALLS)
 
 
 @pytest.mark.parametrize("clock_ns", [10_000, 400_000_000])
@@ -224,26 +235,23 @@ def test_the_number_of_calls_is_the_reference_s_and_not_the_solution_s(clock_ns:
     slow = COST._replace(reference_ns=60e6)
     wanted = int(PLAN.enough_seconds / 0.06)
     assert LEAST_CALLS < wanted < N_CALLS
-    assert len(run(FakeMatch(lambda *_: (times(clock_ns), True)), cost=slow)["clock_ns"]) == wanted
+    assert len(run(FakeMatch(lambda *_: (times(clock_ns), True)), cost=slow).clock_ns) == wanted
 
 
 def test_a_case_of_a_baseline_on_the_host_is_never_handed_off() -> None:
     match = FakeMatch(lambda *_: (times(380_000), True))
-    assert (run(match, on_host=True)["clock"], match.n_handed) == ("host", 0)
+    assert (device_of(run(match, on_host=True)).clock, match.n_handed) == ("host", 0)
 
 
 # ---- what is published ----------------------------------------------------------------------------------------------
 
 
-def reply_of(*clock_us: float, clock: str = "device", **more: Any) -> dict[str, Any]:
+def reply_of(*clock_us: float, clock: str = "device", **device: Any) -> CaseReply:
     costs = list(COST.clocks_ns if clock == "device" else COST.hosts_ns) * 3
-    return {
-        "case": 1, "verdict": "passed", "clock": clock, "why_host": "",
-        "clock_ns": [us * 1e3 + statistics.fmean(costs) for us in clock_us], "go_ns": [70_000.0] * len(clock_us),
-        "overhead_ns": statistics.fmean(costs), "overheads_ns": costs,
-        "is_short": False, "n_handed": 20, "n_disturbed": 0, "late_copies_ns": 0.0, "copies_ns": 40_000.0,
-        **more,
-    }  # fmt: skip
+    cost_ns = statistics.fmean(costs)
+    facts = DeviceFacts(clock, costs, 20, 0, "", 0.0, 40_000.0)._replace(**device)
+    clock_ns, go_ns = [round(us * 1e3 + cost_ns) for us in clock_us], [70_000] * len(clock_us)
+    return CaseReply(1, len(clock_us), clock_ns, go_ns, cost_ns, False, 1.0, 1.0, device=facts)
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +260,7 @@ def large() -> ProblemRecord:
 
 
 def published(
-    large: ProblemRecord, replies: Sequence[dict[str, Any]], role: Role = Role.CANDIDATE
+    large: ProblemRecord, replies: Sequence[CaseReply], role: Role = Role.CANDIDATE
 ) -> MeasurementReport | None:
     return measurement(large.manifest.cases[1], replies, role)
 
@@ -303,8 +311,8 @@ def test_a_time_below_the_least_is_the_least(large: ProblemRecord) -> None:
     assert one.median_ms == LEAST_MS
 
 
-def contest_of(*replies: dict[str, Any]) -> Contest:
-    return Contest(replies, (1,), "", "", ENDED, 1.0)
+def contest_of(*replies: CaseReply) -> Contest:
+    return Contest(replies, (1,), HowEnded.NOT, "", ENDED, 1.0)
 
 
 @pytest.mark.parametrize(("n_disturbed", "codes"), [(0, []), (2, []), (3, ["busy_device"])])

@@ -3,6 +3,7 @@
 import pytest
 
 from problems.spec.record import ProblemRecord
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import Audience, Verdict
 from tests.agent.functions.table import SCALE, Table, problem
 
@@ -32,14 +33,14 @@ def test_a_submission_is_timed_in_it_under_a_number(table: Table, scale: Problem
 
 @pytest.mark.parametrize("solution", [RIGHT, WRONG_THERE, TELLS], ids=["right", "wrong there", "tells"])
 def test_a_trial_does_not_run_it(table: Table, scale: ProblemRecord, solution: str) -> None:
-    done = table.judge(scale, solution, is_trial=True)
+    done = table.judge(scale, solution, purpose=JobPurpose.TRIAL)
     assert done.report.verdict is Verdict.PASSED
     assert [case.name for case in done.report.cases] == ["few", "many"]
 
 
 def test_own_sizes_reach_no_further_than_the_public_cases(table: Table, scale: ProblemRecord) -> None:
     assert [(one.least, one.most) for one in scale.trial_sizes] == [(1, 200_000)]
-    done = table.judge(scale, RIGHT, is_trial=True, sizes={"n": SECRET})
+    done = table.judge(scale, RIGHT, purpose=JobPurpose.TRIAL, sizes={"n": SECRET})
     assert done.report.verdict is Verdict.INVALID
     assert "choose 1 to 200000" in done.report.reason
 

@@ -8,8 +8,10 @@ from problems.spec.function.manifest import ManifestCase
 from problems.spec.input_sets import WRONG_SETS
 from problems.spec.record import ProblemRecord
 from runners.agent.ground.errors import UnusableProblem
+from runners.agent.judges.function.inside.orders import CaseReply
 from runners.agent.judges.function.sets import is_borne_out, why_wrong
 from runners.agent.judges.report import Finished
+from runners.wire.job import JobPurpose, Sides
 from runners.wire.protocol import Audience, Clock, Verdict
 from tests.agent.functions.table import SCALE, SCALE_CPP, SCALE_PYTHON, Table, problem, shown
 from tests.agent.functions.test_attacks import SOURCES
@@ -75,7 +77,7 @@ def scale(n_sets: int, n: int = 64, **changes: Any) -> ProblemRecord:
 
 
 def judged(table: Table, record: ProblemRecord, solution: str, **changes: Any) -> Finished:
-    return table.judge(record, solution, needs_baseline=False, **changes)
+    return table.judge(record, solution, sides=Sides.SOLUTION, **changes)
 
 
 @pytest.mark.parametrize("solution", [SPIN_CPP, SPIN_PYTHON], ids=["cpp", "python"])
@@ -184,7 +186,7 @@ def test_a_weight_that_is_written_is_each_sets_own(table: Table, n_right: int, v
 
 
 def test_a_run_of_own_sizes_has_one_set(table: Table) -> None:
-    done = judged(table, scale(16), SCALE_PYTHON, is_trial=True, is_sample=True, sizes={"n": 5})
+    done = judged(table, scale(16), SCALE_PYTHON, purpose=JobPurpose.SAMPLE, sizes={"n": 5})
     assert done.report.verdict is Verdict.PASSED
     assert shown(done.report.cases[0])["n_calls"] == 3
 
@@ -196,18 +198,17 @@ def test_sets_that_take_more_than_half_of_the_memory_are_refused(table: Table) -
 
 def test_verifying_tells_that_a_long_call_needs_no_sets(table: Table) -> None:
     slow = SPIN_CPP.replace("SPIN_NS", "400000")
-    (case,) = judged(table, scale(2), slow, verifies=True).report.cases
+    (case,) = judged(table, scale(2), slow, purpose=JobPurpose.VERIFY).report.cases
     (field,) = [one for one in case.fields if one.name == WRONG_SETS]
     assert field.audience is Audience.ORGANISER
     assert field.value.startswith("one call takes 0.")
     assert field.value.endswith("which is long enough: leave `input_sets` out")
 
 
-def reply(many_us: float, n_sets: int, one_us: float, spread_us: float = 2.0) -> dict[str, Any]:
-    return {
-        "clock_ns": [many_us * 1e3 * n_sets + 90_000] * 5, "overhead_ns": 90_000.0, "one_set_ns": one_us * 1e3,
-        "one_set_spread_ns": spread_us * 1e3,
-    }  # fmt: skip
+def reply(many_us: float, n_sets: int, one_us: float, spread_us: float = 2.0) -> CaseReply:
+    goes_ns = [round(many_us * 1e3 * n_sets + 90_000)] * 5
+    plain = CaseReply(0, 5, goes_ns, [1000] * 5, 90_000.0, False, 1.0, 1.0)
+    return plain._replace(one_set_ns=one_us * 1e3, one_set_spread_ns=spread_us * 1e3)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function.inside.match import LEAST_POISON
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import Verdict
 from tests.agent.functions.table import Table, on_each_sandbox, problem, some_in_docker
 from tests.agent.functions.test_attacks import SETTLE, SOURCES, Fails
@@ -121,10 +122,10 @@ def test_the_honest_twin_of_an_attack_in_python_passes(table: Table, root: Probl
 @pytest.mark.parametrize(("definition", "name"), [(MASK, "unwritten_true"), (CLIPPED, "unwritten_zeros")])
 def test_elements_that_are_not_written_are_wrong(table: Table, definition: str, name: str) -> None:
     record = problem(definition)
-    report = table.judge(record, source_of(name), is_trial=True).report
+    report = table.judge(record, source_of(name), purpose=JobPurpose.TRIAL).report
     assert (report.verdict, report.cases[0].verdict) == (Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER)
     assert re.search(r"expected [01], got", report.reason), report.reason
-    report = table.judge(record, source_of(name, honest=True), is_trial=True).report
+    report = table.judge(record, source_of(name, honest=True), purpose=JobPurpose.TRIAL).report
     assert (report.verdict, report.reason) == (Verdict.PASSED, "")
 
 
@@ -139,13 +140,13 @@ def test_no_poison_is_near_0(dtype: str) -> None:
 @pytest.mark.parametrize("name", HARMLESS)
 def test_an_attack_on_the_next_sample_leaves_nothing(table: Table, root: ProblemRecord, name: str) -> None:
     for honest in (False, True):
-        table.judge(root, EMPTY, is_trial=True)
+        table.judge(root, EMPTY, purpose=JobPurpose.TRIAL)
         before = workspaces(table)
         report = table.judge(root, source_of(name, honest=honest)).report
         assert (report.verdict, report.reason) == (Verdict.PASSED, "")
         assert workspaces(table) == before
         assert processes_named(LEFT) == []
-        report = table.judge(root, EMPTY, is_trial=True).report
+        report = table.judge(root, EMPTY, purpose=JobPurpose.TRIAL).report
         assert (report.verdict, "20000 of 20000" in report.reason) == (Verdict.WRONG_ANSWER, True)
 
 

@@ -10,6 +10,7 @@ from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function import plans
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.inside.calibration import WARM_UPS
+from runners.agent.judges.function.inside.orders import CaseReply, HowEnded
 from runners.agent.judges.function.inside.plan import Overhead, deviation
 from runners.agent.judges.function.results import has_drifted, measurement
 from runners.agent.judges.report import Finished
@@ -52,7 +53,7 @@ def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ranked(table: Table, record: ProblemRecord, solution: str = SCALE_CPP) -> Finished:
-    return table.judge(record, solution, timing_policy=TimingPolicy.RANKED, needs_baseline=True)
+    return table.judge(record, solution, timing_policy=TimingPolicy.RANKED)
 
 
 def time_of(done: Finished, role: Role) -> MeasurementReport:
@@ -112,13 +113,9 @@ def test_a_short_case_is_checked_all_the_same(table: Table, large: ProblemRecord
 
 def contest_of(record: ProblemRecord, clock_ms: float) -> Contest:
     cases = [
-        {
-            "case": number, "verdict": "passed", "clock_ns": [round(clock_ms * 1e6)] * 30, "go_ns": [1000] * 30,
-            "overhead_ns": 0.0, "overhead_spread_ns": 0.0, "is_short": False,
-        }
-        for number in range(2)
-    ]  # fmt: skip
-    return Contest(tuple(cases), (0, 1), "", "", ENDED, 1.0)
+        CaseReply(number, 30, [round(clock_ms * 1e6)] * 30, [1000] * 30, 0.0, False, 1.0, 1.0) for number in range(2)
+    ]
+    return Contest(tuple(cases), (0, 1), HowEnded.NOT, "", ENDED, 1.0)
 
 
 def test_the_cost_of_a_go_is_the_median_of_the_processes_that_calibrated_it(
@@ -130,13 +127,13 @@ def test_the_cost_of_a_go_is_the_median_of_the_processes_that_calibrated_it(
     plain = function_judge.contest
 
     def counted(*given: Any, **named: Any) -> Contest:
-        seen.append(given[4]["op"])
+        seen.append(type(given[4]).__name__)
         return plain(*given, **named)
 
     monkeypatch.setattr(function_judge, "contest", counted)
     record = large.model_copy(update={"task_id": "functions/3"})  # with a checker of its own
     assert table.judge(record, SCALE_CPP, timing_policy=TimingPolicy.RANKED).report.verdict is Verdict.PASSED
-    assert seen == ["calibrate"] * 3 + ["sample"] * 4, "two processes of each side follow"
+    assert seen == ["Calibrate"] * 3 + ["Sample"] * 4, "two processes of each side follow"
     one = Overhead((90.0, 100.0, 130.0), 50.0)
     assert (one.call_ns, one.spread_ns) == (150, 40)
 
@@ -155,7 +152,7 @@ STEADY_MS = [1.0] * 30
 def published(record: ProblemRecord, *processes_ms: Sequence[float]) -> MeasurementReport:
     """The report of these calls, by process."""
     case, reply = record.manifest.cases[1], contest_of(record, 1.0).cases[1]
-    replies = [{**reply, "clock_ns": [round(ms * 1e6) for ms in calls]} for calls in processes_ms]
+    replies = [reply._replace(clock_ns=[round(ms * 1e6) for ms in calls]) for calls in processes_ms]
     found = measurement(case, replies, Role.CANDIDATE)
     assert found is not None
     return found

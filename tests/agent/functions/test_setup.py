@@ -9,7 +9,9 @@ from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function import plans
 from runners.agent.judges.function.contest import Contest
+from runners.agent.judges.function.inside.orders import Sample
 from runners.agent.judges.report import Finished
+from runners.wire.job import Sides
 from runners.wire.protocol import TimingPolicy, Verdict
 from tests.agent.functions.table import Table, problem, shown
 
@@ -95,7 +97,7 @@ def weighted() -> ProblemRecord:
 
 
 def judged(table: Table, record: ProblemRecord, solution: str) -> Finished:
-    return table.judge(record, solution, needs_baseline=False)
+    return table.judge(record, solution, sides=Sides.SOLUTION)
 
 
 @pytest.mark.parametrize("solution", [CPP, PYTHON], ids=["cpp", "python"])
@@ -133,12 +135,12 @@ def test_weights_and_structure_stay_in_a_process_and_differ_from_those_of_the_ne
 
     def heard(*given: Any, **named: Any) -> Contest:
         seen = plain(*given, **named)
-        if given[4]["op"] == "sample":
+        if isinstance(given[4], Sample):
             processes.append(digests_of(seen.outcome.stdout))
         return seen
 
     monkeypatch.setattr(function_judge, "contest", heard)
-    done = table.judge(weighted, TELLS, needs_baseline=False, timing_policy=TimingPolicy.RANKED)
+    done = table.judge(weighted, TELLS, sides=Sides.SOLUTION, timing_policy=TimingPolicy.RANKED)
     assert (done.report.verdict, len(processes)) == (Verdict.PASSED, 3), done.report.reason
     for n in ("16", "5000"):
         for name in ("weight", "order"):

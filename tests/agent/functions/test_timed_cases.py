@@ -10,6 +10,7 @@ from runners.agent.judges.function import plans, results
 from runners.agent.judges.function.inside.calibration import WARM_UPS
 from runners.agent.judges.function.timed_cases import with_missing_times
 from runners.agent.judges.report import Finished
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import CaseReport, Clock, MeasurementReport, Role, TimingPolicy, Verdict
 from tests.agent.functions.table import SCALE, SCALE_CPP, Table, problem, shown
 
@@ -73,7 +74,7 @@ def test_without_a_site_the_first_baseline_of_a_problem_fixes_its_cases(
     assert timed_in(table.judge(own, SCALE_CPP)) == {"many"}
     fall_below_the_floor(monkeypatch)
     assert timed_in(table.judge(own, SCALE_CPP)) == {"many"}
-    assert timed_in(table.judge(own, SCALE_CPP, verifies=True)) == set()
+    assert timed_in(table.judge(own, SCALE_CPP, purpose=JobPurpose.VERIFY)) == set()
 
 
 def measured(role: Role, *cases: str) -> list[MeasurementReport]:

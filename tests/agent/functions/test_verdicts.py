@@ -7,6 +7,7 @@ import pytest
 
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.report import Finished
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import Audience, Verdict
 from tests.agent.functions.table import (
     SCALE,
@@ -33,7 +34,7 @@ def scale() -> ProblemRecord:
 
 def tried(table: Table, record: ProblemRecord, solution: str, **changes: Any) -> Finished:
     """One checked call of each case: the verdict needs no more."""
-    return table.judge(record, solution, is_trial=True, **changes)
+    return table.judge(record, solution, **{"purpose": JobPurpose.TRIAL, **changes})
 
 
 @on_each_sandbox
@@ -55,7 +56,7 @@ def test_a_right_solution_passes_and_is_timed(table: Table, solution: str) -> No
 def test_a_run_before_a_submission_tells_how_far_a_right_answer_is_off(
     table: Table, scale: ProblemRecord, content: str, least: float, most: float
 ) -> None:
-    done = tried(table, scale, f"def solution(x, y, n):\n    y[:] = {content}\n", is_sample=True)
+    done = tried(table, scale, f"def solution(x, y, n):\n    y[:] = {content}\n", purpose=JobPurpose.SAMPLE)
     assert done.report.verdict is Verdict.PASSED
     assert least <= shown(done.report.cases[0])["largest_difference"] <= most
     whole = tried(table, scale, f"def solution(x, y, n):\n    y[:] = {content}\n")
@@ -105,7 +106,10 @@ def test_a_sample_run_shows_one_call_of_the_smallest_case(table: Table, factor: 
         SCALE.replace('Case("few", n=7), Case("many", n=5000)', 'Case("many", n=5000), Case("few", n=7)')
     )
     done = tried(
-        table, large_first, f"def solution(x, y, n):\n    print('seen', n)\n    y[:] = {factor} * x\n", is_sample=True
+        table,
+        large_first,
+        f"def solution(x, y, n):\n    print('seen', n)\n    y[:] = {factor} * x\n",
+        purpose=JobPurpose.SAMPLE,
     )
     assert done.report.verdict is (Verdict.PASSED if factor == 3 else Verdict.WRONG_ANSWER)
     (case,) = done.report.cases
@@ -124,7 +128,7 @@ def test_a_sample_run_shows_one_call_of_the_smallest_case(table: Table, factor: 
 
 
 def test_a_long_array_is_shown_by_its_first_elements(table: Table) -> None:
-    done = tried(table, problem(SCALE.replace("n=7", "n=70")), SCALE_PYTHON, is_sample=True)
+    done = tried(table, problem(SCALE.replace("n=7", "n=70")), SCALE_PYTHON, purpose=JobPurpose.SAMPLE)
     assert shown(done.report.cases[0])["sample_output"].count(",") == 12
     assert shown(done.report.cases[0])["sample_output"].endswith(", …]")
 
@@ -178,7 +182,7 @@ def test_a_solution_that_ends_before_its_time_gets_a_verdict_with_words(
 @pytest.mark.parametrize("n", [1, 123, 5000])
 def test_a_run_of_own_sizes_is_one_call_of_them(table: Table, scale: ProblemRecord, n: int) -> None:
     solution = "def solution(x, y, n):\n    print('seen', n, len(x))\n    y[:] = 3 * x\n"
-    done = tried(table, scale, solution, is_sample=True, sizes={"n": n})
+    done = tried(table, scale, solution, purpose=JobPurpose.SAMPLE, sizes={"n": n})
     assert (done.report.verdict, done.report.reason) == (Verdict.PASSED, "")
     (case,) = done.report.cases
     assert case.name == f"n = {n}"
@@ -187,14 +191,16 @@ def test_a_run_of_own_sizes_is_one_call_of_them(table: Table, scale: ProblemReco
 
 
 def test_a_wrong_answer_at_own_sizes_names_them(table: Table, scale: ProblemRecord) -> None:
-    done = tried(table, scale, "def solution(x, y, n):\n    y[:8] = 3 * x[:8]\n", is_sample=True, sizes={"n": 9})
+    done = tried(
+        table, scale, "def solution(x, y, n):\n    y[:8] = 3 * x[:8]\n", purpose=JobPurpose.SAMPLE, sizes={"n": 9}
+    )
     assert done.report.verdict is Verdict.WRONG_ANSWER
     assert done.report.reason.startswith("Case n = 9: ")
     assert (shown(done.report.cases[0])["n_wrong"], shown(done.report.cases[0])["n_total"]) == (1, 9)
 
 
 def test_a_solution_that_crashes_at_own_sizes_failed_there(table: Table, scale: ProblemRecord) -> None:
-    done = tried(table, scale, cpp("abort();"), is_sample=True, sizes={"n": 9})
+    done = tried(table, scale, cpp("abort();"), purpose=JobPurpose.SAMPLE, sizes={"n": 9})
     assert done.report.verdict is Verdict.TEST_FAILED
     assert "in case n = 9" in done.report.reason
     assert [case.name for case in done.report.cases] == ["n = 9"]
@@ -211,7 +217,7 @@ def test_a_solution_that_crashes_at_own_sizes_failed_there(table: Table, scale: 
 def test_sizes_outside_of_the_cases_are_refused_in_words(
     table: Table, scale: ProblemRecord, sizes: dict[str, int], words: str
 ) -> None:
-    done = tried(table, scale, SCALE_PYTHON, is_sample=True, sizes=sizes)
+    done = tried(table, scale, SCALE_PYTHON, purpose=JobPurpose.SAMPLE, sizes=sizes)
     assert (done.report.verdict, done.report.reason) == (Verdict.INVALID, f"It was not run. {words}")
     assert done.report.cases == []
 
@@ -226,15 +232,18 @@ WIDE = SCALE.replace('"x", "float32", "in", ("n",)', '"x", "float32", "in", ("n"
 def test_own_sizes_need_no_more_memory_than_the_largest_case(table: Table) -> None:
     wide = problem(WIDE)
     solution = "def solution(x, y, n, m):\n    y[:] = 3 * x\n"
-    done = tried(table, wide, solution, is_sample=True, sizes={"n": 4000, "m": 3})
+    done = tried(table, wide, solution, purpose=JobPurpose.SAMPLE, sizes={"n": 4000, "m": 3})
     assert done.report.verdict is Verdict.INVALID
     assert "these sizes need 96000 bytes of arrays; the largest case has 64000." in done.report.reason
-    assert tried(table, wide, solution, is_sample=True, sizes={"n": 80, "m": 100}).report.verdict is Verdict.PASSED
+    assert (
+        tried(table, wide, solution, purpose=JobPurpose.SAMPLE, sizes={"n": 80, "m": 100}).report.verdict
+        is Verdict.PASSED
+    )
 
 
 def test_what_the_class_says_of_own_sizes_stays_hidden(table: Table) -> None:
     strict = problem(SCALE.replace("        return {", "        assert case.n != 9, 'secret words'\n        return {"))
-    done = tried(table, strict, SCALE_PYTHON, is_sample=True, sizes={"n": 9})
+    done = tried(table, strict, SCALE_PYTHON, purpose=JobPurpose.SAMPLE, sizes={"n": 9})
     assert (done.report.verdict, done.report.reason) == (
         Verdict.INVALID, "It was not run. The problem's class has no data of these sizes."
     )  # fmt: skip

@@ -6,6 +6,7 @@ import pytest
 
 from problems.spec.mutants import ACCEPTED, ADMITS, NONE
 from runners.agent.ground.errors import SandboxFault
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import Audience, Verdict
 from tests.agent.functions.table import SCALE, SCALE_PYTHON, Table, checkers_of, problem, shown
 
@@ -13,7 +14,7 @@ LOOSE = SCALE.replace("rtol=1e-5, atol=1e-6", "rtol=0, atol=40")
 
 
 def test_a_strict_check_accepts_no_wrong_answer(table: Table) -> None:
-    report = table.judge(problem(SCALE), SCALE_PYTHON, verifies=True).report
+    report = table.judge(problem(SCALE), SCALE_PYTHON, purpose=JobPurpose.VERIFY).report
     assert report.verdict is Verdict.PASSED
     assert [shown(case)[ACCEPTED] for case in report.cases] == [NONE, NONE]
     told = [field for case in report.cases for field in case.fields if field.name in (ACCEPTED, ADMITS)]
@@ -22,7 +23,9 @@ def test_a_strict_check_accepts_no_wrong_answer(table: Table) -> None:
 
 
 def test_a_loose_check_is_told_with_the_wrong_answers_that_it_accepts(table: Table) -> None:
-    few, many = (shown(case) for case in table.judge(problem(LOOSE), SCALE_PYTHON, verifies=True).report.cases)
+    few, many = (
+        shown(case) for case in table.judge(problem(LOOSE), SCALE_PYTHON, purpose=JobPurpose.VERIFY).report.cases
+    )
     for case in (few, many):
         assert case[ACCEPTED] == (
             "`y` filled with 0; `y` filled with another call's mean; `y` as a copy of `x`; `y` with 0 in its last part"
@@ -31,18 +34,18 @@ def test_a_loose_check_is_told_with_the_wrong_answers_that_it_accepts(table: Tab
 
 
 def test_nobody_else_is_told(table: Table) -> None:
-    for changes in ({}, {"is_trial": True}):
+    for changes in ({}, {"purpose": JobPurpose.TRIAL}):
         report = table.judge(problem(LOOSE), SCALE_PYTHON, **changes).report
         assert [case for case in report.cases if {ACCEPTED, ADMITS} & shown(case).keys()] == []
-    wrong = table.judge(problem(SCALE), "def solution(x, y, n):\n    y[:] = x\n", verifies=True).report
+    wrong = table.judge(problem(SCALE), "def solution(x, y, n):\n    y[:] = x\n", purpose=JobPurpose.VERIFY).report
     assert (wrong.verdict, ACCEPTED in shown(wrong.cases[0])) == (Verdict.WRONG_ANSWER, False)
 
 
 def test_the_checker_serves_on_after_it_was_asked(table: Table) -> None:
     marked = f"# {uuid.uuid4().hex}\n{SCALE}"
-    table.judge(problem(marked), SCALE_PYTHON, verifies=True)
+    table.judge(problem(marked), SCALE_PYTHON, purpose=JobPurpose.VERIFY)
     serving = checkers_of(marked.splitlines()[0])
-    assert table.judge(problem(marked), SCALE_PYTHON, is_trial=True).report.verdict is Verdict.PASSED
+    assert table.judge(problem(marked), SCALE_PYTHON, purpose=JobPurpose.TRIAL).report.verdict is Verdict.PASSED
     assert checkers_of(marked.splitlines()[0]) == serving
 
 
@@ -57,4 +60,4 @@ def test_a_check_that_fails_on_a_wrong_answer_is_no_fault_of_the_contestant(tabl
     def reference""",
     )
     with pytest.raises(SandboxFault, match="a zero"):
-        table.judge(problem(own), SCALE_PYTHON, verifies=True)
+        table.judge(problem(own), SCALE_PYTHON, purpose=JobPurpose.VERIFY)

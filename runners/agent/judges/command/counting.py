@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.ground.events import Progress
-from runners.agent.ground.keyed import Once
+from runners.agent.ground.locks import Once
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.references import References
-from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.runs import BenchmarkRun, benchmark
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.texts import how_it_ended
 from runners.agent.profilers import require_profiler
 from runners.agent.profilers.facts import Traffic
@@ -51,7 +51,7 @@ class Counting:
         self._environment, self._references = environment, references
         self._known: Once[object, Counted] = Once(REMEMBERED)
 
-    def of_reference(self, subject: Subject, progress: Progress) -> Counted:
+    def of_reference(self, subject: CommandSubject, progress: Progress) -> Counted:
         """The traffic of the reference of the subject's problem, counted once for each device.
 
         A failure is not used for a rerun. Raises Cancelled, SandboxFault, UnusableProblem.
@@ -69,15 +69,15 @@ class Counting:
             return counted if counted.traffic else Counted(why_not=f"of the reference: {counted.why_not}")
 
         known = self._known.known(key)
-        if known is not None and known.traffic is None and subject.is_rerun:
+        if known is not None and known.traffic is None and subject.job.rules.purpose.is_fresh:
             self._known.forget(key, known)
         return self._known.get(key, count, progress.cancelled)
 
-    def of_candidate(self, subject: Subject, product: bytes, progress: Progress) -> Counted:
+    def of_candidate(self, subject: CommandSubject, product: bytes, progress: Progress) -> Counted:
         """Counts the writes of the subject. Raises as `of_reference`."""
         return self._count(subject, product, WRITES, progress)
 
-    def _count(self, subject: Subject, product: bytes, metrics: Sequence[str], progress: Progress) -> Counted:
+    def _count(self, subject: CommandSubject, product: bytes, metrics: Sequence[str], progress: Progress) -> Counted:
         if why := self._why_unavailable(subject.place.device):
             return Counted(why_not=why)
         timer = NcuCounters(subject.problem, metrics)

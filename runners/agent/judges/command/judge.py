@@ -1,30 +1,53 @@
-"""The judge of command problems: validate, look for references, build, test, benchmark, in ComputeEval's order."""
+"""The judge of command problems: prepare, build, check, time, report, in ComputeEval's order."""
 
-from copy import deepcopy
+from dataclasses import dataclass, replace
 
 from runners.agent.devices.lanes import Place
 from runners.agent.ground.events import MeasuredAgain, Progress, StageEntered
-from runners.agent.job.artefact import EMPTY
-from runners.agent.job.build_cache import Build
-from runners.agent.job.building import build, why_out_of_time
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.job import Job
 from runners.agent.judges.command import traffic
-from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
-from runners.agent.judges.command.commands import build_order
 from runners.agent.judges.command.counting import Counted, Counting
-from runners.agent.judges.command.findings import context_findings, findings_of, unchecked_findings
-from runners.agent.judges.command.measurements import measurements_of, witness_of
+from runners.agent.judges.command.findings import (
+    context_findings,
+    findings_of,
+    measurements_of,
+    unchecked_findings,
+    witness_of,
+)
 from runners.agent.judges.command.references import References, missing_names
-from runners.agent.judges.command.subject import Subject
-from runners.agent.judges.command.test import test
-from runners.agent.judges.command.timing import Measure, Stopwatch, Timed
+from runners.agent.judges.command.runs import BenchmarkRun, test
+from runners.agent.judges.command.subject import CommandSubject
+from runners.agent.judges.command.timing import Stopwatch, Timed
 from runners.agent.judges.command.unneeded import UnneededFiles
-from runners.agent.judges.judgement import Assignment, Finding, Judgement, Step
+from runners.agent.judges.judgement import (
+    NO_TEXTS,
+    PASSED,
+    Built,
+    Ending,
+    Finding,
+    Judgement,
+    Step,
+    Texts,
+    built_by,
+    failure,
+    refusal,
+)
 from runners.agent.judges.texts import MISSING_TEXT, STRICT_FAILURE, graded_text, how_it_ended
 from runners.agent.profilers import timer_for
 from runners.agent.profilers.base import Timer
-from runners.agent.sandbox.policy import Outcome
-from runners.wire.protocol import BUILDING, Clock, FlagScope, Role, Stage, TimingPolicy, Verdict, Witness
+from runners.wire.job import Sides
+from runners.wire.protocol import (
+    BUILDING,
+    Clock,
+    FlagScope,
+    MeasurementReport,
+    Role,
+    Stage,
+    TimingPolicy,
+    Verdict,
+    Witness,
+)
 
 TESTING, BENCHMARKING = "testing", "benchmarking"
 """This judge's stages after `building`, as heartbeats name them."""
@@ -37,6 +60,25 @@ UNCLEAR_END = Finding(
 LEFT_EARLY = Finding("left_early", "The benchmark's harness was never seen to reach its end.")
 
 
+@dataclass(frozen=True)
+class Checked:
+    """The test of a solution."""
+
+    step: Step
+    ending: Ending
+    witness: Witness
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The times of a solution and its reference, and the flags of the solution's time."""
+
+    timed: Timed
+    measurements: tuple[MeasurementReport, ...]
+    findings: tuple[Finding, ...]
+
+
 class CommandJudge:
     """See `Judge`. Keeps the references and baselines of recent problems."""
 
@@ -47,147 +89,107 @@ class CommandJudge:
         self._counting = Counting(environment, self._references)
         self._unneeded = UnneededFiles(self._references, self._stopwatch)
 
-    def judge(self, assignment: Assignment, progress: Progress) -> Judgement:
+    def judge(self, job: Job, progress: Progress) -> Judgement:
         """See `Judge.judge`."""
-        device = self._environment.lanes.pick(assignment.devices)
-        subject = Subject.of(assignment, Place(assignment.tenant, device, progress.cancelled))
-        found = Judgement(device=device)
-        # A node that only builds may lack the profiler.
-        timer = None if assignment.stage is Stage.BUILD else _timer(assignment, subject)
-        if _is_refused(assignment, subject, found):
-            return found
-        if assignment.stage is not Stage.RUN and not self._builds(assignment, subject, found, progress):
-            return found
-        if assignment.stage is Stage.BUILD or not subject.test_command:
-            return found
-        product = found.build.product if found.build else assignment.product or EMPTY
-        if assignment.withhold_unneeded:
-            return self._without_unneeded(assignment, subject, product, timer, found, progress)
-        self._run(assignment, subject, product, timer, found, progress)
-        return found
+        subject = self._prepare(job, progress)
+        timer = _timer(subject)
+        refused = _refusal(subject)
+        if not refused.ending.has_passed:
+            return refused
+        built = self._build(subject, progress)
+        if not built.ending.has_passed or job.rules.stage is Stage.BUILD or not subject.test_command:
+            return _report(subject, built)
+        seen = self._unneeded.without(subject, progress) if job.rules.withheld is None else subject
+        checked = self._check(seen, built.product, progress)
+        measured = self._time(seen, built.product, timer, checked, progress)
+        if seen is not subject and self._needs_all(subject, seen, timer, measured, progress):
+            seen = subject
+            checked = self._check(seen, built.product, progress)
+            measured = self._time(seen, built.product, timer, checked, progress)
+        return _report(seen, built, checked, measured)
 
-    def _without_unneeded(
-        self,
-        assignment: Assignment,
-        subject: Subject,
-        product: bytes,
-        timer: Timer | None,
-        built: Judgement,
-        progress: Progress,
-    ) -> Judgement:
-        """Run without the test files that the reference does without. If it turns out to need them, run again."""
-        found, withheld = deepcopy(built), self._unneeded.to_withhold(subject, progress)
-        timed = self._run(assignment, subject.withholding(withheld), product, timer, found, progress)
-        baseline = timed.baseline if timed else None
-        if withheld and self._unneeded.are_needed(subject, withheld, timer, baseline, progress):
-            found, withheld = deepcopy(built), []
-            self._run(assignment, subject, product, timer, found, progress)
-        found.withheld = withheld
-        return found
+    def _prepare(self, job: Job, progress: Progress) -> CommandSubject:
+        device = self._environment.lanes.pick(job.devices)
+        return CommandSubject.of(job, Place(job.tenant, device, progress.cancelled))
 
-    def _run(
-        self,
-        assignment: Assignment,
-        subject: Subject,
-        product: bytes,
-        timer: Timer | None,
-        found: Judgement,
-        progress: Progress,
-    ) -> Timed | None:
-        """Test and time the solution. Returns its times; None if it was not timed."""
-        if not self._tests(subject, product, found, progress):
-            return None
-        found.findings += context_findings(subject.problem, subject.files)
-        return self._times(assignment, subject, product, timer, found, progress)
+    def _build(self, subject: CommandSubject, progress: Progress) -> Built:
+        order = subject.build_order
+        if order is not None and subject.job.rules.stage is not Stage.RUN:
+            progress.tell(StageEntered(BUILDING))
+            self._build_reference(subject, progress)
+        return built_by(self._environment, subject.job, order, progress)
 
-    def _builds(self, assignment: Assignment, subject: Subject, found: Judgement, progress: Progress) -> bool:
-        """Build the solution. Returns False if that failed."""
-        if not subject.problem.build_command:
-            return True
-        progress.tell(StageEntered(BUILDING))
-        self._build_reference(assignment, subject, progress)
-        order = build_order(subject)
-        built = found.build = build(self._environment, order, progress)
-        found.steps.append(Step("build", built, order.seconds))
-        found.texts.build = graded_text(built, order.seconds)
-        if built.succeeded:
-            return True
-        late = why_out_of_time(self._environment, order, built) if built.timed_out else ""
-        _failed(found, "build", built, late, subject.limits.memory_bytes, Verdict.BUILD_FAILED)
-        return False
-
-    def _build_reference(self, assignment: Assignment, subject: Subject, progress: Progress) -> None:
+    def _build_reference(self, subject: CommandSubject, progress: Progress) -> None:
         """Build the reference before a solution that will be timed, so that the solution's build reuses its objects."""
         reference = subject.reference
-        is_timed = assignment.needs_baseline and _has_timer(assignment, subject)
+        is_timed = subject.job.rules.sides is Sides.BOTH and _will_be_timed(subject)
         if is_timed and reference is not None and self._environment.objects is not None:
             self._references.build(reference, progress.without_output)
 
-    def _tests(self, subject: Subject, product: bytes, found: Judgement, progress: Progress) -> bool:
-        """Test the solution. Returns False if it fails."""
+    def _needs_all(
+        self,
+        subject: CommandSubject,
+        seen: CommandSubject,
+        timer: Timer | None,
+        measured: Measured | None,
+        progress: Progress,
+    ) -> bool:
+        baseline = measured.timed.baseline if measured else None
+        return self._unneeded.are_needed(subject, seen, timer, baseline, progress)
+
+    def _check(self, subject: CommandSubject, product: bytes, progress: Progress) -> Checked:
+        """Test the solution."""
         progress.tell(StageEntered(TESTING))
         outcome = test(self._environment, subject, product, progress)
         seconds = subject.problem.effective_test_timeout_seconds
-        found.steps.append(Step("test", outcome, seconds))
-        found.texts.test = graded_text(outcome, seconds)
-        found.witness = outcome.witness
+        step = Step("test", outcome, seconds)
         if outcome.complaint:
-            found.ended(Verdict.TEST_FAILED, outcome.complaint)
-            return False
+            return Checked(step, Ending(Verdict.TEST_FAILED, outcome.complaint), outcome.witness)
         if not outcome.succeeded:
-            late = f"within {seconds:g} seconds"
-            _failed(found, "test", outcome, late, subject.limits.memory_bytes, Verdict.TEST_FAILED)
-            return False
+            memory_bytes = subject.job.rules.limits.memory_bytes
+            ending = failure("test", outcome, f"within {seconds:g} seconds", memory_bytes, Verdict.TEST_FAILED)
+            return Checked(step, ending, outcome.witness)
         if not subject.is_trial:
             self._references.learn(subject, product, outcome)
-        found.witness = self._references.judge(subject, outcome.witness, progress)
-        if found.witness is Witness.CONTRADICTED and self._references.may_accuse_wrongly(subject, progress):
-            found.witness = Witness.UNAVAILABLE
-            found.findings.append(UNCLEAR_END)
-        if found.witness is Witness.CONTRADICTED:
-            found.ended(Verdict.TEST_FAILED, f"{NEVER_ENDED} {outcome.witness_detail}".strip())
-        return found.verdict is Verdict.PASSED
+        witness = self._references.judge(subject, outcome.witness, progress)
+        changed = tuple(context_findings(subject.problem, subject.files))
+        if witness is not Witness.CONTRADICTED:
+            return Checked(step, PASSED, witness, changed)
+        if self._references.may_accuse_wrongly(subject, progress):
+            return Checked(step, PASSED, Witness.UNAVAILABLE, (UNCLEAR_END, *changed))
+        reason = f"{NEVER_ENDED} {outcome.witness_detail}".strip()
+        return Checked(step, Ending(Verdict.TEST_FAILED, reason), witness)
 
-    def _times(
-        self,
-        assignment: Assignment,
-        subject: Subject,
-        product: bytes,
-        timer: Timer | None,
-        found: Judgement,
-        progress: Progress,
-    ) -> Timed | None:
-        """Benchmark the solution. A failed benchmark does not change the verdict. Returns None without a timer."""
-        timed = None
-        if timer is not None:
-            progress.tell(StageEntered(BENCHMARKING))
-            _note(found, subject, timed := self._timed(assignment, subject, product, timer, progress))
-            found.findings += findings_of(subject.problem, timed, self._environment.peaks(found.device))
-            found.findings += unchecked_findings(subject.problem, timed)
-            if assignment.timing_policy is TimingPolicy.RANKED and _could_rank(timed, found):
-                self._count_traffic(subject, product, timed, found, progress)
-        if assignment.try_withholding:
-            found.withheld = self._withheld(assignment, subject, product, timer, progress)
-        return timed
+    def _time(
+        self, subject: CommandSubject, product: bytes, timer: Timer | None, checked: Checked, progress: Progress
+    ) -> Measured | None:
+        """Benchmark a solution that has passed. A failed benchmark changes no verdict. None without a timer."""
+        if timer is None or not checked.ending.has_passed:
+            return None
+        progress.tell(StageEntered(BENCHMARKING))
+        timed = self._timed(subject, product, timer, progress)
+        peaks = self._environment.peaks(subject.place.device)
+        flags = (*findings_of(subject.problem, timed, peaks), *unchecked_findings(subject.problem, timed))
+        measurements = tuple(measurements_of(subject.problem, timed))
+        measured = Measured(timed, measurements, (*_benchmark_findings(timed), *flags))
+        if subject.job.rules.timing_policy is TimingPolicy.RANKED and _could_rank(measured, checked.witness):
+            return self._with_traffic(subject, product, measured, progress)
+        return measured
 
-    def _timed(
-        self, assignment: Assignment, subject: Subject, product: bytes, timer: Timer, progress: Progress
-    ) -> Timed:
-        """Time under the assignment's policy. A flagged `quick` time is measured again alone."""
+    def _timed(self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> Timed:
+        """Time under the job's policy. A flagged `quick` time is measured again alone."""
+        is_ranked = subject.job.rules.timing_policy is TimingPolicy.RANKED
+        timed = (self._stopwatch.ranked if is_ranked else self._stopwatch.quick)(subject, product, timer, progress)
+        if timed.for_graphs is not None:
+            return self._timed(subject, product, timed.for_graphs, progress)
+        reasons = () if is_ranked else self._doubts(subject, timed)
+        if not reasons:
+            return timed
+        progress.tell(MeasuredAgain(subject.problem.task_id, reasons))
+        again = self._stopwatch.confirm(subject, product, timer, progress)
+        return self._stopwatch.confirm(subject, product, again.for_graphs, progress) if again.for_graphs else again
 
-        def measured(measure: Measure, timer: Timer) -> Timed:
-            timed = measure(subject, product, timer, progress, baseline=assignment.needs_baseline)
-            return measured(measure, timed.for_graphs) if timed.for_graphs else timed
-
-        if assignment.timing_policy is TimingPolicy.RANKED:
-            return measured(self._stopwatch.ranked, timer)
-        timed = measured(self._stopwatch.quick, timer)
-        if reasons := self._doubts(subject, timed):
-            progress.tell(MeasuredAgain(subject.problem.task_id, reasons))
-            return measured(self._stopwatch.confirm, timed.timer)
-        return timed
-
-    def _doubts(self, subject: Subject, timed: Timed) -> tuple[str, ...]:
+    def _doubts(self, subject: CommandSubject, timed: Timed) -> tuple[str, ...]:
         """The reasons to measure again alone. A failed run is one of them: beside others, memory may have run out."""
         if not timed.timer.waits_at_gate:
             return ()
@@ -196,107 +198,103 @@ class CommandJudge:
         peaks = self._environment.peaks(subject.place.device)
         return tuple(one.detail for one in findings_of(subject.problem, timed, peaks))
 
-    def _count_traffic(
-        self, subject: Subject, product: bytes, timed: Timed, found: Judgement, progress: Progress
-    ) -> None:
+    def _with_traffic(
+        self, subject: CommandSubject, product: bytes, measured: Measured, progress: Progress
+    ) -> Measured:
         """Compare the solution's memory traffic with what the problem needs. See `traffic`."""
+        timed = measured.timed
         theirs = self._counting.of_reference(subject, progress)
-        bounds, reference = traffic.bounds_of(subject.problem, timed, theirs), subject.reference
-        if reference is not None and reference.files == subject.files:
+        bounds = traffic.bounds_of(subject.problem, timed, theirs)
+        if subject.is_reference:
             own = theirs
         elif bounds.why_not:
             own = Counted(why_not=bounds.why_not)
         else:
             own = self._counting.of_candidate(subject, product, progress)
-        checked = traffic.check(bounds, timed, own, theirs, self._environment.peaks(found.device))
-        found.findings += checked.findings
+        checked = traffic.check(bounds, timed, own, theirs, self._environment.peaks(subject.place.device))
         facts = {Role.CANDIDATE: checked.facts, Role.BASELINE: checked.baseline_facts}
-        found.measurements = [
-            one.model_copy(update={"device": one.device | facts[one.role]}) for one in found.measurements
-        ]
-
-    def _withheld(
-        self, assignment: Assignment, subject: Subject, product: bytes, timer: Timer | None, progress: Progress
-    ) -> list[str]:
-        """The files of `try_withholding` if the solution passes test and benchmark without all of them, else none."""
-        tried = list(assignment.try_withholding)
-        subject = subject.withholding(tried)
-        if not test(self._environment, subject, product, progress).succeeded:
-            return []
-        if timer is None:
-            return tried
-        with self._environment.lanes.benchmark(subject.place, goes_on=True) as seat:
-            run = benchmark(self._environment, subject, product, timer, seat, progress)
-        return tried if run.outcome.succeeded else []
-
-
-def _timer(assignment: Assignment, subject: Subject) -> Timer | None:
-    if assignment.is_trial or not assignment.is_timed:
-        return None
-    return timer_for(subject.problem, assignment.timed_modes, assignment.profiler)
-
-
-def _has_timer(assignment: Assignment, subject: Subject) -> bool:
-    """Whether the solution will be timed, on this node or on the node that runs this build."""
-    if assignment.stage is Stage.BUILD:
-        return bool(subject.problem.cases) and assignment.is_timed and not assignment.is_trial
-    return _timer(assignment, subject) is not None
-
-
-def _is_refused(assignment: Assignment, subject: Subject, found: Judgement) -> bool:
-    """Set the verdict and return True if nothing needs to run for it."""
-    if assignment.skip_reason:
-        found.ended(Verdict.SKIPPED, f"The problem {assignment.skip_reason}.")
-    elif assignment.invalid_reason:
-        found.texts.build = STRICT_FAILURE
-        found.ended(Verdict.INVALID, assignment.invalid_reason)
-    elif missing := missing_names(subject):
-        found.texts.test = MISSING_TEXT
-        found.ended(Verdict.SOURCE_REFERENCE_MISSING, f"The solution's sources lack: {', '.join(missing)}")
-    return found.verdict is not Verdict.PASSED
-
-
-def _failed(
-    found: Judgement, step: str, ended: Outcome | Build, late: str, memory_bytes: int, verdict: Verdict
-) -> None:
-    """Set the verdict of a failed command and the reason. `late` names the time limit that it reached."""
-    if ended.timed_out:
-        found.ended(Verdict.TIMED_OUT, f"The {step} did not end {late}.")
-    elif ended.memory_exceeded:
-        found.ended(Verdict.MEMORY_EXCEEDED, f"The {step} used more than {memory_bytes >> 20} MiB of memory.")
-    else:
-        found.ended(verdict, f"The {step} {how_it_ended(ended)}.")
-
-
-def _note(found: Judgement, subject: Subject, timed: Timed) -> None:
-    """Copy the benchmark's results into the judgement."""
-    candidate, baseline, texts = timed.candidate, timed.baseline, found.texts
-    last = candidate.runs[-1]
-    found.steps.append(Step("benchmark", last.outcome, subject.problem.effective_benchmark_timeout_seconds))
-    texts.benchmark_error, texts.solution_ms, texts.solution_metrics = (
-        candidate.error,
-        candidate.median_ms,
-        candidate.metrics,
-    )
-    if baseline is not None:
-        texts.baseline_ms, texts.baseline_metrics, texts.baseline_error = (
-            baseline.median_ms,
-            baseline.metrics,
-            baseline.error,
+        measurements = tuple(
+            one.model_copy(update={"device": one.device | facts[one.role]}) for one in measured.measurements
         )
-    if candidate.error is not None:
-        found.findings.append(Finding("benchmark_failed", _why_no_time(last, timed.timer)))
-    if witness_of(timed) is Witness.CONTRADICTED:
-        found.findings.append(LEFT_EARLY)
-    found.measurements += measurements_of(subject.problem, timed)
-    found.profiler, found.profile = timed.timer.name, candidate.report
+        return Measured(timed, measurements, (*measured.findings, *checked.findings))
 
 
-def _could_rank(timed: Timed, found: Judgement) -> bool:
+def _timer(subject: CommandSubject) -> Timer | None:
+    """The timer of the benchmark; None if nothing is timed here. A node that only builds may lack the profiler."""
+    rules = subject.job.rules
+    if rules.stage is Stage.BUILD or rules.purpose.is_trial or rules.sides is Sides.NONE:
+        return None
+    return timer_for(subject.problem, subject.job.timed_modes, rules.profiler)
+
+
+def _will_be_timed(subject: CommandSubject) -> bool:
+    """Whether the solution will be timed, on this node or on the node that runs this build."""
+    rules = subject.job.rules
+    if rules.stage is Stage.BUILD:
+        return bool(subject.problem.cases) and not rules.purpose.is_trial
+    return _timer(subject) is not None
+
+
+def _refusal(subject: CommandSubject) -> Judgement:
+    """The judgement of a solution for which nothing needs to run; passed for any other."""
+    ending, texts = refusal(subject.job), NO_TEXTS
+    if ending.verdict is Verdict.INVALID:
+        texts = Texts(build=STRICT_FAILURE)
+    elif ending.has_passed and (missing := missing_names(subject)):
+        reason = f"The solution's sources lack: {', '.join(missing)}"
+        ending, texts = Ending(Verdict.SOURCE_REFERENCE_MISSING, reason), Texts(test=MISSING_TEXT)
+    return Judgement(ending, device=subject.place.device, texts=texts)
+
+
+def _report(
+    subject: CommandSubject, built: Built, checked: Checked | None = None, measured: Measured | None = None
+) -> Judgement:
+    """The judgement of a solution that was built and, unless that failed or was all, tested and timed."""
+    candidate = measured.timed.candidate if measured else None
+    benchmark_seconds = subject.problem.effective_benchmark_timeout_seconds
+    benchmarks = [Step("benchmark", candidate.runs[-1].outcome, benchmark_seconds)] if candidate else []
+    was_sought = checked is not None and subject.job.rules.withheld is None
+    return Judgement(
+        ending=checked.ending if checked else built.ending,
+        steps=(*built.steps, *([checked.step] if checked else []), *benchmarks),
+        measurements=measured.measurements if measured else (),
+        findings=(*(checked.findings if checked else ()), *(measured.findings if measured else ())),
+        witness=checked.witness if checked else Witness.UNAVAILABLE,
+        device=subject.place.device,
+        build=built.build,
+        profiler=measured.timed.timer.name if measured else "",
+        profile=candidate.report if candidate else None,
+        withheld=subject.withheld if was_sought else None,
+        texts=_texts(built, checked, measured),
+    )
+
+
+def _texts(built: Built, checked: Checked | None, measured: Measured | None) -> Texts:
+    steps = [*built.steps, *([checked.step] if checked else [])]
+    printed = {one.name: graded_text(one.ended, one.limit_seconds) for one in steps}
+    texts = Texts(build=printed.get("build"), test=printed.get("test"))
+    if measured is None:
+        return texts
+    own, base = measured.timed.candidate, measured.timed.baseline
+    texts = replace(texts, benchmark_error=own.error, solution_ms=own.median_ms, solution_metrics=own.metrics)
+    if base is None:
+        return texts
+    return replace(texts, baseline_error=base.error, baseline_ms=base.median_ms, baseline_metrics=base.metrics)
+
+
+def _benchmark_findings(timed: Timed) -> list[Finding]:
+    """The flags of a benchmark that failed, or whose harness left early."""
+    failed = timed.candidate.error is not None
+    found = [Finding("benchmark_failed", _why_no_time(timed.candidate.runs[-1], timed.timer))] if failed else []
+    return [*found, *([LEFT_EARLY] if witness_of(timed) is Witness.CONTRADICTED else [])]
+
+
+def _could_rank(measured: Measured, witness: Witness) -> bool:
     """Whether the candidate has a profiled time that ranks unless a flag stands against it."""
-    measured = any(one.role is Role.CANDIDATE for one in found.measurements)
-    seen = found.witness is Witness.SEEN and witness_of(timed) is Witness.SEEN
-    return measured and seen and timed.timer.clock is Clock.IN_PROCESS and not timed.candidate.failed
+    timed = measured.timed
+    has_time = any(one.role is Role.CANDIDATE for one in measured.measurements)
+    seen = witness is Witness.SEEN and witness_of(timed) is Witness.SEEN
+    return has_time and seen and timed.timer.clock is Clock.IN_PROCESS and not timed.candidate.failed
 
 
 def _why_no_time(run: BenchmarkRun, timer: Timer) -> str:

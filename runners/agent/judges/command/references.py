@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 
 from problems.spec.command.workspace_rules import strict_failure
 from runners.agent.ground.events import Progress
-from runners.agent.ground.keyed import Once
+from runners.agent.ground.locks import Once
 from runners.agent.job.artefact import EMPTY
 from runners.agent.job.build_cache import Build
 from runners.agent.job.building import build
 from runners.agent.job.environment import NodeEnvironment
-from runners.agent.judges.command.commands import build_order
-from runners.agent.judges.command.subject import Subject
-from runners.agent.judges.command.test import test
+from runners.agent.judges.command.runs import test
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import Witness
 
@@ -41,7 +40,7 @@ class References:
         self._environment, self._clock = environment, clock
         self._known: Once[object, Reference] = Once(REMEMBERED)
 
-    def prepare(self, reference: Subject, progress: Progress) -> Reference:
+    def prepare(self, reference: CommandSubject, progress: Progress) -> Reference:
         """Build and test the reference, or return the kept result. A failure is kept for FAILURE_SECONDS, and is not
         used for a rerun.
 
@@ -49,25 +48,24 @@ class References:
         """
         began = self._clock()
         known = self._prepare(reference, progress)
-        holds_until = known.tried_at + (0.0 if reference.is_rerun else FAILURE_SECONDS)
+        holds_until = known.tried_at + (0.0 if reference.job.rules.purpose.is_fresh else FAILURE_SECONDS)
         if known.passed or began <= holds_until:
             return known
         self._known.forget(reference.shared_key, known)
         return self._prepare(reference, progress)
 
-    def _prepare(self, reference: Subject, progress: Progress) -> Reference:
+    def _prepare(self, reference: CommandSubject, progress: Progress) -> Reference:
         return self._known.get(reference.shared_key, lambda: self._try(reference, progress), progress.cancelled)
 
-    def build(self, reference: Subject, progress: Progress) -> Build | None:
+    def build(self, reference: CommandSubject, progress: Progress) -> Build | None:
         """Build the reference, or return the cached build; None if there is nothing to build. Raises as `prepare`."""
-        if not reference.problem.build_command or not _may_be_judged(reference):
-            return None
-        return build(self._environment, build_order(reference), progress)
+        order = reference.build_order
+        return build(self._environment, order, progress) if order and _may_be_judged(reference) else None
 
-    def _try(self, reference: Subject, progress: Progress) -> Reference:
+    def _try(self, reference: CommandSubject, progress: Progress) -> Reference:
         if not _may_be_judged(reference):
             return self._failed()
-        built = self.build(replace(reference, is_rerun=True), progress)
+        built = self.build(replace(reference, job=reference.job.afresh), progress)
         if built is not None and not built.succeeded:
             return self._failed()
         product = built.product if built is not None else EMPTY
@@ -77,14 +75,14 @@ class References:
     def _failed(self) -> Reference:
         return Reference(passed=False, tried_at=self._clock())
 
-    def learn(self, subject: Subject, product: bytes, tested: Outcome) -> None:
+    def learn(self, subject: CommandSubject, product: bytes, tested: Outcome) -> None:
         """Remember the passed test of a solution whose files are the reference's, so that it is not tested again."""
         reference = subject.reference
-        if tested.succeeded and reference is not None and reference.files == subject.files:
+        if tested.succeeded and reference is not None and subject.is_reference:
             passed = Reference(passed=True, product=product, witness=tested.witness)
             self._known.get(reference.shared_key, lambda: passed, subject.place.cancelled)
 
-    def judge(self, subject: Subject, witness: Witness, progress: Progress) -> Witness:
+    def judge(self, subject: CommandSubject, witness: Witness, progress: Progress) -> Witness:
         """The witness to report.
 
         A contradiction does not count if the problem's own reference passes and is contradicted, too. This harness then
@@ -98,7 +96,7 @@ class References:
             return Witness.UNAVAILABLE
         return witness
 
-    def may_accuse_wrongly(self, subject: Subject, progress: Progress) -> bool:
+    def may_accuse_wrongly(self, subject: CommandSubject, progress: Progress) -> bool:
         """Whether a contradiction may come from the harness itself, which ends by a call that could be the solution's.
 
         Then the reference is contradicted as well if only the return of `main` counts as the end. Raises as `prepare`.
@@ -110,7 +108,7 @@ class References:
         return strictly.passed and strictly.witness is Witness.CONTRADICTED
 
 
-def missing_names(subject: Subject) -> list[str]:
+def missing_names(subject: CommandSubject) -> list[str]:
     """The source references that the subject's files lack."""
     if subject.problem.source_references is None:
         return []
@@ -120,7 +118,7 @@ def missing_names(subject: Subject) -> list[str]:
     return missing(subject.problem.source_references, subject.files)
 
 
-def _may_be_judged(reference: Subject) -> bool:
+def _may_be_judged(reference: CommandSubject) -> bool:
     """Whether the reference passes the checks that ComputeEval makes before a build."""
     baseline = reference.problem.baseline_solution
     sound = baseline is not None and strict_failure(reference.problem, baseline) is None

@@ -1,57 +1,51 @@
 """The files of one solution to a command problem, with the settings of its commands."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from problems.spec.command.problem import CommandProblem, as_command
 from problems.spec.solution import FileSolution, SourceFile
-from runners.agent.devices.lanes import ANYWHERE, Place
-from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
+from runners.agent.devices.lanes import ANYWHERE, Place, Seat
+from runners.agent.ground.events import Progress
+from runners.agent.job import artefact
+from runners.agent.job.building import BuildOrder
+from runners.agent.job.commands import SOLUTION_FILES, limits_for
+from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.job import Author, Job, files_of
 from runners.agent.job.workspace import normal_path
 from runners.agent.judges.command.harness_code import source_facts
-from runners.agent.judges.judgement import Assignment
-from runners.agent.judges.solutions import files_of
-from runners.agent.sandbox.policy import SourceFacts
-from runners.wire.protocol import ResourceLimits
+from runners.agent.sandbox.policy import Command, SourceFacts
 
 
 @dataclass(frozen=True)
-class Subject:
-    """One solution to one problem, with the settings of its commands."""
+class CommandSubject:
+    """The files of a job's solution, or of its problem's reference, at a place."""
 
-    problem: CommandProblem
-    problem_sha256: str
+    job: Job
     files: tuple[SourceFile, ...]
-    limits: ResourceLimits = field(default_factory=ResourceLimits)
-    build_only: tuple[str, ...] = ()
-    image: str = ""
-    build_policy: BuildPolicy = AS_WRITTEN
+    withheld: tuple[str, ...] = ()
+    """Paths that runs do not see."""
     place: Place = ANYWHERE
-    is_trial: bool = False
-    """Whether only the visible tests run."""
-    is_rerun: bool = False
-    """Whether no kept failure is used."""
+    author: Author = Author.CONTESTANT
     only_main_ends: bool = False
     """Whether no call ends the harness for the witness: its `main` must return."""
-    trusted: bool = False
-    """Whether the files are the problem's own reference. Only its builds may write to shared caches."""
 
     @classmethod
-    def of(cls, assignment: Assignment, place: Place = ANYWHERE) -> "Subject":
+    def of(cls, job: Job, place: Place = ANYWHERE) -> "CommandSubject":
+        return cls(job, files_of(job.solution), job.rules.withheld or (), place)
+
+    @cached_property
+    def problem(self) -> CommandProblem:
         """Raises ValueError for a problem of another kind."""
-        return cls(
-            as_command(assignment.problem),
-            assignment.problem_sha256,
-            files_of(assignment.solution),
-            assignment.limits,
-            assignment.build_only,
-            assignment.image,
-            assignment.build_policy,
-            place,
-            assignment.is_trial,
-            assignment.is_rerun,
-        )
+        return as_command(self.job.problem)
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether only the visible tests run."""
+        return self.job.rules.purpose.is_trial and not self.author.is_trusted
 
     @property
     def test_command(self) -> str:
@@ -66,10 +60,8 @@ class Subject:
         return files | {file.path: file.content.encode() for file in self.files}
 
     @property
-    def run_inputs(self) -> dict[str, bytes]:
-        """The files that a run sees: all except those needed only for the build."""
-        withheld = frozenset(map(normal_path, self.build_only))
-        return {path: content for path, content in self.inputs.items() if path not in withheld}
+    def solution_paths(self) -> tuple[str, ...]:
+        return tuple(file.path for file in self.files)
 
     @property
     def test_paths(self) -> frozenset[str]:
@@ -82,21 +74,59 @@ class Subject:
         return replace(facts, is_mixed=True) if self.only_main_ends else facts
 
     @property
-    def reference(self) -> "Subject | None":
+    def reference(self) -> "CommandSubject | None":
         """The same subject with the problem's own reference solution."""
         baseline = self.problem.baseline_solution
-        return (
-            replace(self, files=tuple(baseline.files), is_trial=False, trusted=True)
-            if isinstance(baseline, FileSolution)
-            else None
-        )
+        if not isinstance(baseline, FileSolution):
+            return None
+        return replace(self, files=tuple(baseline.files), author=Author.PROBLEM)
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether its files are those of the problem's reference."""
+        reference = self.reference
+        return reference is not None and reference.files == self.files
 
     @property
     def shared_key(self) -> tuple[object, ...]:
         """Two subjects with equal keys share one built and tested reference."""
-        settings = self.build_policy, self.limits.model_dump_json(), self.only_main_ends
-        return self.problem_sha256, self.build_only, self.image, *settings
+        settings = self.job.build_policy, self.job.rules.limits.model_dump_json(), self.only_main_ends
+        return self.job.problem_sha256, self.withheld, self.job.image, *settings
 
-    def withholding(self, paths: Sequence[str]) -> "Subject":
+    def withholding(self, paths: Sequence[str]) -> "CommandSubject":
         """The same subject with more files withheld from runs."""
-        return replace(self, build_only=tuple(dict.fromkeys([*self.build_only, *paths])))
+        return replace(self, withheld=tuple(dict.fromkeys([*self.withheld, *paths])))
+
+    @property
+    def build_order(self) -> BuildOrder | None:
+        """Its build; None if the problem has no build command."""
+        shell = self.problem.build_command
+        if not shell:
+            return None
+        seconds = self.job.rules.limits.build_seconds or self.problem.effective_build_timeout_seconds
+        return BuildOrder(self.job, self.author, shell, self.inputs, self.solution_paths, seconds)
+
+    def run_command(self, shell: str, wall_seconds: float, workspace: Path, seat: Seat, progress: Progress) -> Command:
+        """The command of a test or benchmark: witnessed, on the seat's slot and GPU."""
+        return Command(
+            shell=shell,
+            workspace=workspace,
+            limits=limits_for(self.job.rules.limits, wall_seconds),
+            environment={SOLUTION_FILES: ":".join(self.solution_paths)},
+            image=self.job.image,
+            gpu_uuids=seat.gpu_uuids,
+            trace=True,
+            harness=self.problem.podium.harness,
+            sources=self.sources,
+            slot=seat.slot,
+            cancelled=progress.cancelled,
+        )
+
+    @contextmanager
+    def laid_out(self, environment: NodeEnvironment, product: bytes) -> Iterator[Path]:
+        """A workspace with the inputs that runs may see. The build's product is laid over them."""
+        hidden = frozenset(map(normal_path, self.withheld))
+        seen = {path: content for path, content in self.inputs.items() if path not in hidden}
+        with environment.workspaces.open(seen) as workspace:
+            artefact.restore(product, workspace, self.test_paths)
+            yield workspace

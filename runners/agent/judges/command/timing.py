@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
 from functools import partial
-from typing import Protocol
 
 from problems.formats.compute_eval.timing import PerformanceMetrics
 from problems.spec.command.timing_mode import times_by_wall_clock
@@ -18,13 +17,14 @@ from runners.agent.devices.record import DeviceRecord, merged
 from runners.agent.ground.events import Progress
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.baselines import Baselines
-from runners.agent.judges.command.benchmark import BenchmarkRun, benchmark
 from runners.agent.judges.command.outside_bounds import Observed
 from runners.agent.judges.command.references import References
-from runners.agent.judges.command.subject import Subject
+from runners.agent.judges.command.runs import BenchmarkRun, benchmark
+from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.host import SPARE_RUNS, HostRecord, over
 from runners.agent.profilers.base import Timer
-from runners.agent.profilers.process import ProcessTime
+from runners.agent.profilers.plain import ProcessTime
+from runners.wire.job import Sides
 from runners.wire.protocol import Clock, Role, Witness
 from scoring.median import median_interval
 
@@ -188,14 +188,6 @@ class Seats(Enum):
     ALONE = "alone"
 
 
-class Measure(Protocol):
-    """A way to time a candidate and its baseline."""
-
-    def __call__(
-        self, subject: Subject, product: bytes, timer: Timer, progress: Progress, *, baseline: bool
-    ) -> Timed: ...
-
-
 @dataclass(frozen=True)
 class _Shared:
     """A baseline that several samples share."""
@@ -213,14 +205,14 @@ class Stopwatch:
         self._references = references
         self._baselines: Baselines[_Shared] = Baselines(lambda shared: shared.series.failed or shared.series.is_void)
 
-    def quick(self, subject: Subject, product: bytes, timer: Timer, progress: Progress, *, baseline: bool) -> Timed:
+    def quick(self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> Timed:
         """One process of the candidate, and one of the baseline that a few samples on the same device may share.
 
         Benchmarks that wait at the gate run beside others. If the times differ as they may there by chance, both roles
         are timed once more, and the faster series of each counts. The reference is built and tested first, so that both
         roles are timed in the same circumstances. Raises as `benchmark`.
         """
-        reference = self._passing(subject, progress) if baseline else None
+        reference = self._baseline_of(subject, progress)
         if reference is None:
             return Timed(timer, self._one(subject, product, timer, progress))
         timed = self._beside(subject, product, reference, timer, progress, look=1)
@@ -228,17 +220,17 @@ class Stopwatch:
             return timed
         return timed.or_faster(self._beside(subject, product, reference, timer, progress, look=2))
 
-    def confirm(self, subject: Subject, product: bytes, timer: Timer, progress: Progress, *, baseline: bool) -> Timed:
+    def confirm(self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> Timed:
         """As `quick`, but nothing else runs or starts on the device, so that no other program can disturb the time."""
-        reference = self._passing(subject, progress) if baseline else None
+        reference = self._baseline_of(subject, progress)
         candidate = self._one(subject, product, timer, progress, Seats.ALONE)
         if reference is None:
             return Timed(timer, candidate)
         return _compared(timer, candidate, self._baseline(reference, timer, progress, Seats.ALONE))
 
-    def ranked(self, subject: Subject, product: bytes, timer: Timer, progress: Progress, *, baseline: bool) -> Timed:
+    def ranked(self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> Timed:
         """Six new processes of each role in turns, on a device that nothing else uses. Raises as `benchmark`."""
-        reference = self._passing(subject, progress) if baseline else None
+        reference = self._baseline_of(subject, progress)
         sides = {Role.CANDIDATE: (subject, product)}
         if reference is not None:
             sides[Role.BASELINE] = reference
@@ -257,7 +249,7 @@ class Stopwatch:
             plain_wall_ms=plain_wall_ms,
         )
 
-    def runs(self, subject: Subject, timer: Timer, progress: Progress) -> bool:
+    def runs(self, subject: CommandSubject, timer: Timer, progress: Progress) -> bool:
         """Whether the subject's reference passes its test and its benchmark succeeds, beside others or else alone.
 
         A failure beside others does not count, because a solution that ran there may have caused it. Raises as
@@ -270,9 +262,9 @@ class Stopwatch:
 
     def _beside(
         self,
-        subject: Subject,
+        subject: CommandSubject,
         product: bytes,
-        reference: tuple[Subject, bytes],
+        reference: tuple[CommandSubject, bytes],
         timer: Timer,
         progress: Progress,
         *,
@@ -285,7 +277,7 @@ class Stopwatch:
             return _compared(timer, candidate, shared.result())
 
     def _one(
-        self, subject: Subject, product: bytes, timer: Timer, progress: Progress, seats: Seats = Seats.BESIDE
+        self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress, seats: Seats = Seats.BESIDE
     ) -> Series:
         """One process, repeated while the device is throttled or the machine stands still. Beside a busy host it is
         not: work of others goes on for longer than a few processes take."""
@@ -298,32 +290,38 @@ class Stopwatch:
                 break
         return Series([run])
 
-    def _seat(self, subject: Subject, timer: Timer, seats: Seats) -> AbstractContextManager[Seat]:
+    def _seat(self, subject: CommandSubject, timer: Timer, seats: Seats) -> AbstractContextManager[Seat]:
         lanes = self._environment.lanes
         beside = timer.waits_at_gate and seats is Seats.BESIDE and not times_by_wall_clock(subject.problem.timing_mode)
         return (lanes.gated_benchmark if beside else lanes.benchmark)(subject.place)
 
-    def _passing(self, subject: Subject, progress: Progress) -> tuple[Subject, bytes] | None:
+    def _baseline_of(self, subject: CommandSubject, progress: Progress) -> tuple[CommandSubject, bytes] | None:
+        """The reference to time beside the subject, and its product; None if the job times no reference."""
+        return self._passing(subject, progress) if subject.job.rules.sides is Sides.BOTH else None
+
+    def _passing(self, subject: CommandSubject, progress: Progress) -> tuple[CommandSubject, bytes] | None:
         """The reference solution and its product; None if there is none or it does not pass here."""
         reference = subject.reference
         known = self._references.prepare(reference, progress) if reference else None
         return (reference, known.product) if reference and known and known.passed else None
 
     def _baseline(
-        self, side: tuple[Subject, bytes], timer: Timer, progress: Progress, seats: Seats, look: int = 1
+        self, side: tuple[CommandSubject, bytes], timer: Timer, progress: Progress, seats: Seats, look: int = 1
     ) -> _Shared:
         reference, product = side
         key = (reference.shared_key, reference.place.device, timer.name, seats, look)
         time_it = partial(self._time, reference, product, timer, progress, seats)
         return self._baselines.near(key, time_it, progress.cancelled)
 
-    def _time(self, reference: Subject, product: bytes, timer: Timer, progress: Progress, seats: Seats) -> _Shared:
+    def _time(
+        self, reference: CommandSubject, product: bytes, timer: Timer, progress: Progress, seats: Seats
+    ) -> _Shared:
         series = self._one(reference, product, timer, progress, seats)
         where = self._environment.name or "here"
         device = f"{reference.place.device}@" if reference.place.device else ""
         alone = "@alone" if seats is Seats.ALONE else ""
         when = datetime.now(UTC).isoformat()
-        return _Shared(series, f"{reference.problem_sha256[:16]}@{when}@{device}{where}{alone}", when)
+        return _Shared(series, f"{reference.job.problem_sha256[:16]}@{when}@{device}{where}{alone}", when)
 
 
 def _compared(timer: Timer, candidate: Series, shared: _Shared) -> Timed:
@@ -335,7 +333,7 @@ class _Rounds:
     """The blocks of one `ranked` timing, on one seat."""
 
     environment: NodeEnvironment
-    sides: dict[Role, tuple[Subject, bytes]]
+    sides: dict[Role, tuple[CommandSubject, bytes]]
     timer: Timer
     seat: Seat
     progress: Progress

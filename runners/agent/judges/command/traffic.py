@@ -10,7 +10,7 @@ from problems.formats.compute_eval.timing import AnyTimingMode, chosen
 from problems.spec.command.problem import CommandProblem
 from problems.spec.command.timing_mode import GpuTimingMode, RegionTimingMode, times_by_wall_clock
 from runners.agent.judges.command.counting import Counted
-from runners.agent.judges.command.floors import bandwidth_finding
+from runners.agent.judges.command.findings import bandwidth_finding
 from runners.agent.judges.command.timing import Timed
 from runners.agent.judges.judgement import Finding
 from runners.agent.profilers.facts import ProfileFacts, RangeFacts, Traffic

@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Sequence
 
 LONG_MS = 1000.0
+"""Milliseconds of a first call from which Tensara's engine makes a fixed number of calls."""
 FIXED_RUNS = 12
 """Number of calls that take `LONG_MS`."""
 

@@ -3,7 +3,7 @@
 import json
 import socket
 import time
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,8 +22,23 @@ from runners.agent.ground.events import Progress
 from runners.agent.ground.native import default_cache_directory
 from runners.agent.job.commands import limits_for
 from runners.agent.job.environment import NodeEnvironment
+from runners.agent.judges.function.inside.orders import (
+    MOST_BYTES,
+    VERSION,
+    Broken,
+    CaseReply,
+    End,
+    Fault,
+    Load,
+    Order,
+    Ready,
+    Reply,
+    Unreadable,
+    decoded,
+    encoded,
+)
 from runners.agent.judges.function.library import LIBRARY, build
-from runners.agent.judges.function.subject import INSIDE, Subject
+from runners.agent.judges.function.subject import INSIDE, FunctionSubject
 from runners.agent.judges.function.waiting import (
     LIFE_SECONDS,
     OwnSlots,
@@ -46,10 +61,11 @@ DEFINITION = "def.py"
 FIRST_SLOT = 1000
 """Checkers have slots of their own, because one outlives the samples that it serves."""
 READY_SECONDS = 180.0
+"""Longest time for a checker to load the problem's class. A bound: loading torch takes some seconds."""
 SILENCE_SECONDS = 300.0
 """Longest time between two replies beyond a contestant's own time."""
 LOOK_SECONDS = 0.1
-MOST_BYTES = 1 << 16
+"""Interval at which a wait for a reply looks whether the job was cancelled."""
 MOST_ON_CPU, MOST_ON_GPU = 8, 4
 """Number of checkers kept on a device. Samples of several problems alternate, and a new checker calibrates its calls
 for seconds. An idle one holds about 40 MB on a CPU, and on a GPU a context of 0.5 GB."""
@@ -71,29 +87,24 @@ class Checker:
     roots: list[int] = field(default_factory=list)
     """Its first process on this machine."""
 
-    def order(self, order: Mapping[str, Any], channel: socket.socket, brake: socket.socket) -> None:
-        """Give an order and its ends of a contestant's channel and brake."""
+    def order(self, order: Order, *ends: socket.socket) -> None:
+        """Give an order, and its ends of a contestant's channel and brake if one takes part."""
         try:
-            socket.send_fds(self.channel, [json.dumps(order).encode()], [channel.fileno(), brake.fileno()])
+            socket.send_fds(self.channel, [encoded(order)], [one.fileno() for one in ends])
         except OSError as error:
             raise SandboxFault(f"the checker takes no orders: {self._last_words()}") from error
 
-    def ask(self, order: Mapping[str, Any]) -> None:
-        """Give an order in which no contestant takes part."""
-        try:
-            self.channel.send(json.dumps(order).encode())
-        except OSError as error:
-            raise SandboxFault(f"the checker takes no orders: {self._last_words()}") from error
+    def cases(self, progress: Progress, seconds: float, on_case: Callable[[CaseReply], None]) -> End:
+        """Pass on the cases of an order with a contestant. Raises Cancelled, and SandboxFault if checker or device
+        fails."""
+        while not isinstance(reply := self.reply(progress, seconds), End):
+            if isinstance(reply, Fault):
+                raise SandboxFault(f"the device failed under the checker: {reply.words}")
+            if isinstance(reply, CaseReply):
+                on_case(reply)
+        return reply
 
-    def replies(self, progress: Progress, seconds: float) -> Iterator[dict[str, Any]]:
-        """The replies to an order, the last one of `"op": "end"`. Raises Cancelled, and SandboxFault if it fails."""
-        while True:
-            reply = self.reply(progress, seconds)
-            yield reply
-            if reply["op"] == "end":
-                return
-
-    def reply(self, progress: Progress, seconds: float) -> dict[str, Any]:
+    def reply(self, progress: Progress, seconds: float) -> Reply:
         """The next reply. Raises Cancelled, and SandboxFault if the checker ends or stays silent for so long."""
         deadline = time.monotonic() + seconds
         self.channel.settimeout(LOOK_SECONDS)
@@ -106,13 +117,12 @@ class Checker:
                 continue
             if not message:
                 raise SandboxFault(f"the checker ended: {self._last_words()}")
-            reply: dict[str, Any] = json.loads(message)
+            try:
+                reply: Reply = decoded(message)
+            except Unreadable as error:
+                raise SandboxFault(f"the checker's reply cannot be read: {error}") from error
             return reply
         raise SandboxFault(f"the checker said nothing for {seconds:.0f} s")
-
-    def retire(self) -> None:
-        """Have it renewed before the next sample, since it has failed."""
-        self.n_samples = LONGEST_SERVICE
 
     def close(self) -> None:
         self.channel.close()
@@ -148,7 +158,7 @@ class Checkers:
         self._slots = OwnSlots(FIRST_SLOT)
 
     @contextmanager
-    def at(self, seat: Seat, subject: Subject, progress: Progress) -> Iterator[Checker]:
+    def at(self, seat: Seat, subject: FunctionSubject, progress: Progress) -> Iterator[Checker]:
         """The checker of this problem on the seat's device, started if none is kept. A failure inside ends it.
 
         Raises UnusableProblem if the problem's class fails or differs from its manifest, and SandboxFault.
@@ -180,11 +190,11 @@ class Checkers:
         if spare := self._spares.pop(device, None):
             spare[1].closing.close()
 
-    def _start(self, seat: Seat, subject: Subject, progress: Progress) -> _Kept:
+    def _start(self, seat: Seat, subject: FunctionSubject, progress: Progress) -> _Kept:
         kept = self._taken_spare(seat, subject) or self._process(seat, subject)
         try:
             give(kept.workspace, {DEFINITION: subject.problem.definition.content.encode()})
-            kept.checker.ask({"op": "load"})
+            kept.checker.order(Load())
             kept.checker.facts = _facts(kept.checker, progress)
             _compare(subject, kept.checker.facts)
         except BaseException:
@@ -192,18 +202,18 @@ class Checkers:
             raise
         return kept
 
-    def _taken_spare(self, seat: Seat, subject: Subject) -> _Kept | None:
+    def _taken_spare(self, seat: Seat, subject: FunctionSubject) -> _Kept | None:
         what, spare = self._spares.pop(seat.gpu_uuid, ((), None))
         if spare is not None and (what != needs_of(subject) or not still_serves(spare.checker.running, spare.started)):
             spare.closing.close()
             return None
         return spare
 
-    def _keep_spare(self, seat: Seat, subject: Subject) -> None:
+    def _keep_spare(self, seat: Seat, subject: FunctionSubject) -> None:
         spare = self._taken_spare(seat, subject) or self._process(seat, subject)
         self._spares[seat.gpu_uuid] = needs_of(subject), spare
 
-    def _process(self, seat: Seat, subject: Subject) -> _Kept:
+    def _process(self, seat: Seat, subject: FunctionSubject) -> _Kept:
         """A process that has no problem yet."""
         with ExitStack() as stack:
             mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -217,29 +227,29 @@ class Checkers:
                 Checker(running, mine, {}, roots=residence.roots), stack.pop_all(), workspace, time.monotonic()
             )
 
-    def _command(self, seat: Seat, subject: Subject, workspace: Path, slot: int) -> Command:
+    def _command(self, seat: Seat, subject: FunctionSubject, workspace: Path, slot: int) -> Command:
         library = build(default_cache_directory())
-        limits, arrays = limits_for(subject.limits, LIFE_SECONDS), subject.problem.manifest.arrays
+        limits, arrays = limits_for(subject.job.rules.limits, LIFE_SECONDS), subject.problem.manifest.arrays
         return Command(  # noqa: S604 - the sandbox runs it
             shell=f"exec python3 -m judge.checker {DEFINITION} {arrays} {subject.device} {NATIVE_HOME}/{LIBRARY}",
             workspace=workspace,
-            limits=replace(limits, file_bytes=subject.limits.memory_bytes),
+            limits=replace(limits, file_bytes=subject.job.rules.limits.memory_bytes),
             environment=environment_for(subject),
             mounts=(*MOUNTS, Mount(library.parent, NATIVE_HOME)),
-            image=subject.image,
+            image=subject.job.image,
             gpu_uuids=seat.gpu_uuids,
             slot=slot,
             user="checker",
         )
 
 
-def environment_for(subject: Subject) -> dict[str, str]:
+def environment_for(subject: FunctionSubject) -> dict[str, str]:
     """Variables of a checker's and of a contestant's process."""
     return {**ENVIRONMENT, **(SLEEPY_THREADS if subject.device == "cuda" else {})}
 
 
-def _key(subject: Subject) -> Hashable:
-    return subject.problem_sha256, subject.image, subject.limits.memory_bytes
+def _key(subject: FunctionSubject) -> Hashable:
+    return subject.job.problem_sha256, subject.job.image, subject.job.rules.limits.memory_bytes
 
 
 def _end_surplus(there: dict[Hashable, _Kept], wanted: Hashable, most: int) -> None:
@@ -276,15 +286,17 @@ def _facts(checker: Checker, progress: Progress) -> dict[str, Any]:
     text = ""
     while True:
         reply = checker.reply(progress, READY_SECONDS)
-        if reply["op"] == "broken":
-            raise UnusableProblem(f"the problem's class cannot be used: {reply['words']}")
-        text += reply["part"]
-        if reply["last"]:
+        if isinstance(reply, Broken):
+            raise UnusableProblem(f"the problem's class cannot be used: {reply.words}")
+        if not isinstance(reply, Ready) or reply.version != VERSION:
+            raise SandboxFault(f"the checker does not speak version {VERSION} of its orders")
+        text += reply.part
+        if reply.last:
             facts: dict[str, Any] = json.loads(text)
             return facts
 
 
-def _compare(subject: Subject, facts: Mapping[str, Any]) -> None:
+def _compare(subject: FunctionSubject, facts: Mapping[str, Any]) -> None:
     """Raises UnusableProblem if the class gives other facts here than when its manifest was made."""
     try:
         made = Manifest.model_validate({**facts, "is_run": True})

@@ -9,8 +9,8 @@ from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.results import baseline_measurements, candidate_measurements, findings, too_short
 from runners.agent.judges.function.timed_cases import TimedCases, with_missing_times
 from runners.agent.judges.host import HostRecord, disturbance, over
-from runners.agent.judges.judgement import Judgement
-from runners.wire.protocol import MeasurementReport, Peaks, Role
+from runners.agent.judges.judgement import Finding
+from runners.wire.protocol import CaseReport, MeasurementReport, Peaks, Role
 
 
 @dataclass(frozen=True)
@@ -47,24 +47,33 @@ class Shared(Timed):
         return baseline_measurements(problem, self.runs, self.key, self.measured_at, cases)
 
 
-def note_times(
-    found: Judgement,
+@dataclass(frozen=True)
+class Compared:
+    """The reports on all cases, the times of both sides, and the flags of the solution's."""
+
+    cases: Sequence[CaseReport]
+    measurements: tuple[MeasurementReport, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def compared(
     problem: FunctionProblem,
+    reports: Sequence[CaseReport],
     own: Timed,
     baseline: Shared | None,
     cases: TimedCases,
     peaks: Peaks,
-) -> None:
-    """Add the times of both sides and the flags of the solution's. Raises SandboxFault if a case that is timed has no
-    time of the baseline."""
+) -> Compared:
+    """Raises SandboxFault if a case that is timed has no time of the baseline."""
     sides: dict[Role, Timed] = {Role.CANDIDATE: own} | ({Role.BASELINE: baseline} if baseline else {})
     beside = baseline.measurements(problem, cases) if baseline is not None else None
     times = candidate_measurements(problem, own.runs, beside)
     if beside is not None:
-        found.cases = with_missing_times(found.cases, times, beside, cases)
-    found.findings += [*findings(problem, own.runs), *too_short(problem, times, peaks), *own.clocks.findings]
-    found.findings += disturbance({"The solution": own.host, "The reference": baseline.host if baseline else None})
-    found.measurements = [_with(one, sides[one.role].facts) for one in [*times, *(beside or [])]]
+        reports = with_missing_times(reports, times, beside, cases)
+    flags = [*findings(problem, own.runs), *too_short(problem, times, peaks), *own.clocks.findings]
+    flags += disturbance({"The solution": own.host, "The reference": baseline.host if baseline else None})
+    measurements = tuple(_with(one, sides[one.role].facts) for one in [*times, *(beside or [])])
+    return Compared(reports, measurements, tuple(flags))
 
 
 def _with(one: MeasurementReport, facts: Mapping[str, float | str]) -> MeasurementReport:

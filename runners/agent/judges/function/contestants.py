@@ -17,7 +17,7 @@ from runners.agent.job.artefact import EMPTY
 from runners.agent.job.commands import SOLUTION_FILES, limits_for
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.judges.function.checkers import MOUNTS, environment_for
-from runners.agent.judges.function.subject import Subject
+from runners.agent.judges.function.subject import FunctionSubject
 from runners.agent.judges.function.waiting import (
     LIFE_SECONDS,
     OwnSlots,
@@ -38,7 +38,7 @@ FIRST_WAITING_SLOT = 2000
 class Entry:
     """A contestant that can be started: its subject and the product of its build."""
 
-    subject: Subject
+    subject: FunctionSubject
     product: bytes = EMPTY
 
 
@@ -166,7 +166,7 @@ def _command(entry: Entry, workspace: Path, seat: Seat, seconds: float, cancelle
     return Command(
         shell=subject.command,
         workspace=workspace,
-        limits=replace(limits_for(subject.limits, seconds), file_bytes=subject.limits.memory_bytes),
+        limits=replace(limits_for(subject.job.rules.limits, seconds), file_bytes=subject.job.rules.limits.memory_bytes),
         environment={
             **environment_for(subject),
             "PYTHONUNBUFFERED": "1",  # it is killed in the end, with what it has not written
@@ -174,7 +174,7 @@ def _command(entry: Entry, workspace: Path, seat: Seat, seconds: float, cancelle
             SOLUTION_FILES: ":".join(subject.inputs),
         },
         mounts=MOUNTS,
-        image=subject.image,
+        image=subject.job.image,
         gpu_uuids=seat.gpu_uuids,
         slot=seat.slot,
         cancelled=cancelled,

@@ -9,6 +9,7 @@ from runners.agent.ground.native import Recipe, find_or_build
 NATIVE = Path(__file__).parent / "native"
 LIBRARY = "libpodium_clock.so"
 FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-static-libstdc++", "-static-libgcc")
+"""Without libstdc++ of this machine: an image may have an older one."""
 
 
 def build(cache_dir: Path) -> Path:

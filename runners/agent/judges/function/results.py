@@ -9,10 +9,11 @@ from problems.spec.case import Case, is_held_out
 from problems.spec.function.manifest import ManifestCase
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
-from runners.agent.judges.function.contest import Contest, Reply
+from runners.agent.judges.function.contest import Contest
+from runners.agent.judges.function.inside.orders import CaseReply, DeviceFacts, HowEnded
 from runners.agent.judges.function.sets import LEAST_GO_MS, many_sets_disagree, one_set_ms
 from runners.agent.judges.function.timed_cases import TimedCases
-from runners.agent.judges.judgement import Finding
+from runners.agent.judges.judgement import PASSED, Ending, Finding
 from runners.agent.judges.roofline import CACHES, below_roofline
 from runners.agent.judges.texts import how_it_ended
 from runners.wire.protocol import (
@@ -31,9 +32,6 @@ from runners.wire.protocol import (
 from scoring.median import MedianInterval, median_interval, processes_interval
 from scoring.throughput import least_ms
 
-MOST_PLACES = 5
-REFUSED = "refused"
-"""How a contest ends whose own sizes the problem does not take."""
 LEAST_MS = 0.02
 """The cost of a go itself is not known better: a shorter one counts as this one."""
 PRECISION = 0.005
@@ -41,6 +39,7 @@ PRECISION = 0.005
 DEVICE_PRECISION, DEVICE_SLACK_MS = 0.01, 0.001
 """The same by a GPU's clock, whose calls are fewer: the larger of a share and of milliseconds."""
 EVENT_TICK_MS = 0.00005
+"""Milliseconds. An interval by the device's clock reaches at least so far to either side."""
 MOST_DRIFT = 0.03
 """A baseline whose single process differs by a larger share is timed anew."""
 MOVING_PROCESSES = 3
@@ -54,54 +53,64 @@ LATE_SHARE, LATE_COPY_SHARE, LATE_NS = 0.02, 0.1, 10_000.0
 def case_reports(problem: FunctionProblem, seen: Contest) -> list[CaseReport]:
     """One report for each case that was called; the case at which the contestant ended has its verdict."""
     reports = [case_report(problem, one) for one in seen.cases]
-    if seen.how not in ("", REFUSED) and len(reports) < len(seen.ordered):
+    if seen.how not in (HowEnded.NOT, HowEnded.REFUSED) and len(reports) < len(seen.ordered):
         ended = problem.manifest.cases[seen.ordered[len(reports)]]
-        verdict, _ = ended_verdict(problem, seen)
-        reports.append(CaseReport(name=ended.name, verdict=verdict))
+        reports.append(CaseReport(name=ended.name, verdict=early_ending(problem, seen).verdict))
     return reports
 
 
-def case_report(problem: FunctionProblem, reply: Reply) -> CaseReport:
+def case_report(problem: FunctionProblem, reply: CaseReply) -> CaseReport:
     """The report on one case. Never holds inputs."""
-    case = problem.manifest.cases[reply["case"]]
+    case = problem.manifest.cases[reply.case]
     if case.is_held_out:
         return _held_out_report(case, reply)
-    public: dict[str, Any] = {"n_calls": reply["n_calls"]}
-    if "setup_ms" in reply:
-        public["setup_ms"] = round(float(reply["setup_ms"]), 3)
-    organiser = {name: round(float(reply[name]), 3) for name in ("prepare_ms", "check_ms")}
-    team: dict[str, Any] = {f"sample_{name}": words for name, words in reply.get("values", {}).items()}
-    for name, key in (("largest_difference", "largest"), ("mean_difference", "mean")):
-        if reply.get(key) not in (None, ""):
-            team[name] = reply[key]
-    if reply["verdict"] != "passed":
-        team |= {
-            "message": reply["message"],
-            "shapes": ", ".join(f"{name} {'×'.join(map(str, axes))}" for name, axes in case.shapes.items()),
-        }
-        team |= {name: reply[name] for name in ("n_wrong", "n_total") if name in reply}
-        if reply.get("first_wrong"):
-            team["first_wrong"] = _places(reply["first_wrong"])
-    groups = ((public, Audience.PUBLIC), (team, Audience.TEAM), (organiser, Audience.ORGANISER))
+    public: dict[str, Any] = {"n_calls": reply.n_calls}
+    if reply.setup_ms is not None:
+        public["setup_ms"] = round(reply.setup_ms, 3)
+    organiser = {"prepare_ms": round(reply.prepare_ms, 3), "check_ms": round(reply.check_ms, 3)}
+    groups = ((public, Audience.PUBLIC), (_team_facts(case, reply), Audience.TEAM), (organiser, Audience.ORGANISER))
     fields = [_field(name, value, audience) for values, audience in groups for name, value in values.items()]
-    return CaseReport(name=case.name, verdict=Verdict(reply["verdict"]), fields=fields)
+    return CaseReport(name=case.name, verdict=_verdict(reply), fields=fields)
 
 
-def _held_out_report(case: ManifestCase, reply: Reply) -> CaseReport:
+def _verdict(reply: CaseReply) -> Verdict:
+    return Verdict.PASSED if reply.complaint is None else Verdict.WRONG_ANSWER
+
+
+def _team_facts(case: ManifestCase, reply: CaseReply) -> dict[str, Any]:
+    """The values of a trial's call, and what is wrong with a wrong answer."""
+    facts: dict[str, Any] = {
+        f"sample_{name}": words for name, words in (reply.shown.values if reply.shown else {}).items()
+    }
+    wrong = reply.complaint
+    for seen in (reply.shown, wrong):
+        if seen is not None and seen.largest is not None:
+            facts |= {"largest_difference": seen.largest, "mean_difference": seen.mean}
+    if wrong is not None:
+        facts["message"] = wrong.message
+        facts["shapes"] = ", ".join(f"{name} {'×'.join(map(str, axes))}" for name, axes in case.shapes.items())
+        facts |= {"n_wrong": wrong.n_wrong, "n_total": wrong.n_total}
+        facts["first_wrong"] = _places(wrong.first_wrong) or None
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _held_out_report(case: ManifestCase, reply: CaseReply) -> CaseReport:
     """Its verdict alone. Sizes, counts and messages, which may tell sizes, are for organisers."""
-    facts = {name: reply[name] for name in ("n_calls", "message", "n_wrong", "n_total") if reply.get(name)}
-    fields = [_field(name, value, Audience.ORGANISER) for name, value in facts.items()]
-    return CaseReport(name=case.name, verdict=Verdict(reply["verdict"]), fields=fields)
+    facts: dict[str, Any] = {"n_calls": reply.n_calls}
+    if (wrong := reply.complaint) is not None:
+        facts |= {"message": wrong.message, "n_wrong": wrong.n_wrong, "n_total": wrong.n_total}
+    fields = [_field(name, value, Audience.ORGANISER) for name, value in facts.items() if value]
+    return CaseReport(name=case.name, verdict=_verdict(reply), fields=fields)
 
 
 def _field(name: str, value: Any, audience: Audience) -> CaseField:
     return CaseField(name=name, value=value[:1000] if isinstance(value, str) else value, audience=audience)
 
 
-def _places(first_wrong: Iterable[tuple[str, list[int], str, str]]) -> str:
+def _places(first_wrong: Iterable[tuple[str, Sequence[int], str, str]]) -> str:
     return "; ".join(
         f"{output}[{', '.join(map(str, index))}] is {actual}, expected {expected}"
-        for output, index, expected, actual in list(first_wrong)[:MOST_PLACES]
+        for output, index, expected, actual in first_wrong
     )
 
 
@@ -113,29 +122,29 @@ BUSY_DEVICE = Finding(
 
 def findings(problem: FunctionProblem, runs: Sequence[Contest]) -> list[Finding]:
     """The findings that a person should look at before a time counts."""
-    replies = [one for seen in runs for one in seen.cases if one["clock_ns"] and not one["is_short"]]
-    handed = [one for seen in runs for one in seen.cases if one.get("n_handed")]
-    n_disturbed = sum(one["n_disturbed"] for one in handed)
-    found = [BUSY_DEVICE] if n_disturbed > MOST_DISTURBED * sum(one["n_handed"] for one in handed) else []
+    replies = [one for seen in runs for one in seen.cases if one.clock_ns and not one.is_short]
+    handed = [(one, one.device) for seen in runs for one in seen.cases if one.device and one.device.n_handed]
+    n_disturbed = sum(device.n_disturbed for _, device in handed)
+    found = [BUSY_DEVICE] if n_disturbed > MOST_DISTURBED * sum(device.n_handed for _, device in handed) else []
     return [*found, *_late_copies(problem, handed), *many_sets_disagree(problem, replies)]
 
 
-def is_late(reply: Reply) -> bool:
+def is_late(reply: CaseReply, device: DeviceFacts) -> bool:
     """Whether the outputs were copied later than a known solution's: its word came before the end of its work."""
-    if not reply["clock_ns"]:
+    if not reply.clock_ns:
         return False
-    time_ns = max(0.0, statistics.median(reply["clock_ns"]) - reply["overhead_ns"])
-    slack_ns = LATE_SHARE * time_ns + LATE_COPY_SHARE * reply["copies_ns"] + LATE_NS
-    return bool(reply["late_copies_ns"] > slack_ns)
+    time_ns = max(0.0, statistics.median(reply.clock_ns) - reply.overhead_ns)
+    slack_ns = LATE_SHARE * time_ns + LATE_COPY_SHARE * device.copies_ns + LATE_NS
+    return bool(device.late_copies_ns > slack_ns)
 
 
-def _late_copies(problem: FunctionProblem, replies: Sequence[Reply]) -> list[Finding]:
+def _late_copies(problem: FunctionProblem, handed: Sequence[tuple[CaseReply, DeviceFacts]]) -> list[Finding]:
     """A flag if so many processes show it in a case that a median over processes would move with them."""
     for number, case in enumerate(problem.manifest.cases):
-        own = [one for one in replies if one["case"] == number]
-        late = [one for one in own if is_late(one)]
+        own = [(one, device) for one, device in handed if one.case == number]
+        late = [device for one, device in own if is_late(one, device)]
         if late and len(late) * MOVING_PROCESSES >= len(own):
-            later_us = statistics.median(one["late_copies_ns"] for one in late) / 1e3
+            later_us = statistics.median(one.late_copies_ns for one in late) / 1e3
             words = (
                 f"In case {case.name} the outputs were copied {later_us:.0f} µs later than those of a known solution"
             )
@@ -143,29 +152,30 @@ def _late_copies(problem: FunctionProblem, replies: Sequence[Reply]) -> list[Fin
     return []
 
 
-def verdict_of(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
+def ending_of(problem: FunctionProblem, seen: Contest) -> Ending:
     """The verdict and its reason. A wrong answer counts before an early end in a later case."""
     for reply in seen.cases:
-        if reply["verdict"] != "passed":
-            case = problem.manifest.cases[reply["case"]]
-            words = "the answer is wrong." if case.is_held_out else reply["message"]
-            return Verdict.WRONG_ANSWER, f"Case {case.name}: {words}"
-    if seen.how == REFUSED:
-        return Verdict.INVALID, f"It was not run. {seen.words}"
-    if seen.how:
-        return ended_verdict(problem, seen)
-    return Verdict.PASSED, ""
+        if reply.complaint is not None:
+            case = problem.manifest.cases[reply.case]
+            words = "the answer is wrong." if case.is_held_out else reply.complaint.message
+            return Ending(Verdict.WRONG_ANSWER, f"Case {case.name}: {words}")
+    if seen.how is HowEnded.REFUSED:
+        return Ending(Verdict.INVALID, f"It was not run. {seen.words}")
+    if seen.how is not HowEnded.NOT:
+        return early_ending(problem, seen)
+    return PASSED
 
 
-def ended_verdict(problem: FunctionProblem, seen: Contest) -> tuple[Verdict, str]:
+def early_ending(problem: FunctionProblem, seen: Contest) -> Ending:
     """The verdict on a contestant that ended before its time."""
     where = _where(problem, seen)
     if seen.outcome.memory_exceeded:
-        return Verdict.MEMORY_EXCEEDED, f"The solution used more memory than it may {where}."
-    if seen.how == "late" or seen.outcome.timed_out:
-        limit = problem.time_limit_seconds
-        return Verdict.TIMED_OUT, f"The solution did not answer {where}; all calls of one process may take {limit:g} s."
-    return Verdict.TEST_FAILED, f"The solution {_how_it_failed(seen, where, _saw_held_out(problem, seen))}"
+        return Ending(Verdict.MEMORY_EXCEEDED, f"The solution used more memory than it may {where}.")
+    if seen.how is HowEnded.LATE or seen.outcome.timed_out:
+        limit = f"all calls of one process may take {problem.time_limit_seconds:g} s"
+        return Ending(Verdict.TIMED_OUT, f"The solution did not answer {where}; {limit}.")
+    how = _how_it_failed(seen, where, _saw_held_out(problem, seen))
+    return Ending(Verdict.TEST_FAILED, f"The solution {how}")
 
 
 def _saw_held_out(problem: FunctionProblem, seen: Contest) -> bool:
@@ -176,13 +186,13 @@ def _saw_held_out(problem: FunctionProblem, seen: Contest) -> bool:
 
 
 def _how_it_failed(seen: Contest, where: str, saw_held_out: bool) -> str:
-    if seen.how == "error" and saw_held_out:
+    if seen.how is HowEnded.ERROR and saw_held_out:
         return f"failed {where}. Its own words are not shown: they could tell the sizes of held-out cases."
-    if seen.how == "error":
+    if seen.how is HowEnded.ERROR:
         return f"failed {where}: {seen.words}"
-    if seen.how == "not_stopped":
+    if seen.how is HowEnded.NOT_STOPPED:
         return f"ran {where} while it was stopped between two calls."
-    if seen.how == "bad_answer":
+    if seen.how is HowEnded.BAD_ANSWER:
         return f"sent an answer of its own {where}."
     # A process that lives on without its channel is ended by the judge, whose signal says nothing about it.
     how = "closed its channel" if seen.outcome.cancelled else how_it_ended(seen.outcome)
@@ -272,28 +282,28 @@ def _floors_ms(problem: FunctionProblem, go_ms: float) -> dict[str, float]:
 
 
 def _measurements(problem: FunctionProblem, runs: Sequence[Contest], role: Role) -> list[MeasurementReport]:
-    replies: dict[int, list[Reply]] = {}
+    replies: dict[int, list[CaseReply]] = {}
     for seen in runs:
         for reply in seen.cases:
-            replies.setdefault(reply["case"], []).append(reply)
+            replies.setdefault(reply.case, []).append(reply)
     found = [measurement(problem.manifest.cases[number], of, role) for number, of in replies.items()]
     return [one for one in found if one is not None]
 
 
-def measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> MeasurementReport | None:
+def measurement(case: ManifestCase, replies: Sequence[CaseReply], role: Role) -> MeasurementReport | None:
     """None for a case that was not answered rightly in every process, is too short, does not rank, or was not timed by
     one clock in all processes."""
     if case.ranks is False or any(_has_no_time(one) for one in replies):
         return None
-    clocks = {one.get("clock", "") for one in replies}
+    clocks = {one.device.clock if one.device else "" for one in replies}
     if len(clocks) > 1:
         return None
-    is_on_gpu = clocks != {""}
-    n_sets = 1 if is_on_gpu else case.input_sets
+    devices = [one.device for one in replies if one.device is not None]
+    n_sets = 1 if devices else case.input_sets
     calls_ms = [_calls_ms(one, n_sets) for one in replies]
     least_ms = LEAST_MS / n_sets
     runs_ms = [max(least_ms, statistics.median(calls)) for calls in calls_ms]
-    clock = _on_device(runs_ms, replies) if is_on_gpu else _on_host(runs_ms, n_sets, replies)
+    clock = _on_device(runs_ms, devices) if devices else _on_host(runs_ms, n_sets, replies)
     if clock.median > MAX_TIME_MS:
         return None
     share, slack_ms = (DEVICE_PRECISION, DEVICE_SLACK_MS) if clocks == {"device"} else (PRECISION, 0.0)
@@ -313,22 +323,27 @@ def measurement(case: ManifestCase, replies: Sequence[Reply], role: Role) -> Mea
         work_checked=True,
         witness=Witness.SEEN,
         device={
-            "call_overhead_us": round(statistics.median(one["overhead_ns"] for one in replies) / 1e3, 2),
+            "call_overhead_us": round(statistics.median(one.overhead_ns for one in replies) / 1e3, 2),
             **({"noisy_processes": float(noisy)} if noisy else {}),
-            **(_device_facts(case, replies, calls_ms) if is_on_gpu else _host_facts(case, replies)),
+            **(_device_facts(case, replies, devices, calls_ms) if devices else _host_facts(case, replies)),
         },
     )
 
 
-def _device_facts(case: ManifestCase, replies: Sequence[Reply], calls_ms: Sequence[Sequence[float]]) -> dict[str, Any]:
+def _device_facts(
+    case: ManifestCase,
+    replies: Sequence[CaseReply],
+    devices: Sequence[DeviceFacts],
+    calls_ms: Sequence[Sequence[float]],
+) -> dict[str, Any]:
     """Facts of a case on a GPU: its clock, the figures beside the time, and Tensara's figures of the same calls."""
-    launch_us = statistics.median(ns for one in replies for ns in one["go_ns"]) / 1e3
-    facts: dict[str, Any] = {"clock_by": str(replies[0]["clock"])}
+    launch_us = statistics.median(ns for one in replies for ns in one.go_ns) / 1e3
+    facts: dict[str, Any] = {"clock_by": devices[0].clock}
     if facts["clock_by"] == "device":
         facts["launch_us"] = round(launch_us, 2)
     else:
-        facts["why_host"] = next((one["why_host"] for one in replies if one["why_host"]), "as the baseline")
-    if n_thrown := sum(one["n_disturbed"] for one in replies):
+        facts["why_host"] = next((one.why_host for one in devices if one.why_host), "as the baseline")
+    if n_thrown := sum(one.n_disturbed for one in devices):
         facts["disturbed_calls"] = float(n_thrown)
     as_tensara_ms = mean_as_tensara(calls_ms[0])
     facts["as_tensara_ms"] = round(as_tensara_ms, 5)
@@ -338,47 +353,47 @@ def _device_facts(case: ManifestCase, replies: Sequence[Reply], calls_ms: Sequen
     return facts
 
 
-def _host_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, Any]:
+def _host_facts(case: ManifestCase, replies: Sequence[CaseReply]) -> dict[str, Any]:
     return {
-        "go_to_done_us": round(statistics.median(ns for one in replies for ns in one["go_ns"]) / 1e3, 2),
+        "go_to_done_us": round(statistics.median(ns for one in replies for ns in one.go_ns) / 1e3, 2),
         "inputs_inside_clock": "1/256 of the cache lines",
         **_set_facts(case, replies),
     }
 
 
-def _on_host(runs_ms: Sequence[float], n_sets: int, replies: Sequence[Reply]) -> MedianInterval:
+def _on_host(runs_ms: Sequence[float], n_sets: int, replies: Sequence[CaseReply]) -> MedianInterval:
     """The interval over processes, wider on both sides by half of what the cost of a call varied when it was
     calibrated: it was subtracted from all."""
     clock = median_interval(runs_ms)
     if clock.low is None or clock.high is None:
         return clock
-    cost_ms = statistics.median(one["overhead_spread_ns"] for one in replies) / 2 / n_sets / 1e6
+    cost_ms = statistics.median(one.overhead_spread_ns for one in replies) / 2 / n_sets / 1e6
     return MedianInterval(clock.median, max(MIN_TIME_MS, clock.low - cost_ms), clock.high + cost_ms)
 
 
-def _on_device(runs_ms: Sequence[float], replies: Sequence[Reply]) -> MedianInterval:
+def _on_device(runs_ms: Sequence[float], devices: Sequence[DeviceFacts]) -> MedianInterval:
     """The interval over processes and over those in which the cost of a call was calibrated. No narrower than a tick of
     the device's events."""
-    clock = processes_interval(runs_ms, [ns / 1e6 for ns in replies[0]["overheads_ns"]])
+    clock = processes_interval(runs_ms, [ns / 1e6 for ns in devices[0].overheads_ns])
     if clock.low is None or clock.high is None:
         return clock
     least_ms = min(clock.low, clock.median - EVENT_TICK_MS)
     return MedianInterval(clock.median, max(MIN_TIME_MS, least_ms), max(clock.high, clock.median + EVENT_TICK_MS))
 
 
-def _has_no_time(reply: Reply) -> bool:
-    return reply["verdict"] != "passed" or not reply["clock_ns"] or reply["is_short"]
+def _has_no_time(reply: CaseReply) -> bool:
+    return reply.complaint is not None or not reply.clock_ns or reply.is_short
 
 
-def _set_facts(case: ManifestCase, replies: Sequence[Reply]) -> dict[str, float]:
+def _set_facts(case: ManifestCase, replies: Sequence[CaseReply]) -> dict[str, float]:
     if case.input_sets == 1:
         return {}
     return {"input_sets": float(case.input_sets), "one_set_ms": round(one_set_ms(replies), 6)}
 
 
-def _calls_ms(reply: Reply, n_sets: int) -> list[float]:
+def _calls_ms(reply: CaseReply, n_sets: int) -> list[float]:
     """The time of a call in each go, to the nanosecond."""
-    return [round((one - reply["overhead_ns"]) / n_sets / 1e6, 6) for one in reply["clock_ns"]]
+    return [round((one - reply.overhead_ns) / n_sets / 1e6, 6) for one in reply.clock_ns]
 
 
 def _is_precise(calls_ms: Sequence[float], share: float, slack_ms: float) -> bool:

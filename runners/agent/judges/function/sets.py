@@ -10,7 +10,8 @@ from problems.spec.function.manifest import MAX_INPUT_SETS, Manifest, ManifestCa
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.input_sets import WRONG_SETS
 from runners.agent.ground.errors import UnusableProblem
-from runners.agent.judges.function.contest import Contest, Reply
+from runners.agent.judges.function.contest import Contest
+from runners.agent.judges.function.inside.orders import CaseReply
 from runners.agent.judges.judgement import Finding
 from runners.wire.protocol import Audience, CaseField, CaseReport
 
@@ -22,27 +23,27 @@ MEMORY_SHARE = 0.5
 """Share of the memory that the arrays of all sets may take, with the checker's copies of them."""
 
 
-def call_ms(replies: Sequence[Reply], n_sets: int) -> float:
+def call_ms(replies: Sequence[CaseReply], n_sets: int) -> float:
     """The time of a call in goes of all sets: the median of the processes' medians."""
-    goes_ns = [statistics.median(one["clock_ns"]) - one["overhead_ns"] for one in replies]
+    goes_ns = [statistics.median(one.clock_ns) - one.overhead_ns for one in replies]
     return float(statistics.median(goes_ns)) / n_sets / 1e6
 
 
-def one_set_ms(replies: Sequence[Reply]) -> float:
+def one_set_ms(replies: Sequence[CaseReply]) -> float:
     """The time of a call with one set. Other work on the machine only lengthens it, so the least process counts."""
-    return float(min(one["one_set_ns"] for one in replies)) / 1e6
+    return float(min(one.one_set_ns for one in replies if one.one_set_ns is not None)) / 1e6
 
 
-def is_borne_out(replies: Sequence[Reply], n_sets: int) -> bool:
+def is_borne_out(replies: Sequence[CaseReply], n_sets: int) -> bool:
     """Whether the call with one set is not much longer, beyond the spread that goes of one set had when calibrated."""
-    slack_ms = max(one["one_set_spread_ns"] for one in replies) / 1e6
+    slack_ms = max(one.one_set_spread_ns for one in replies) / 1e6
     return bool(one_set_ms(replies) <= MOST_FACTOR * max(call_ms(replies, n_sets), 0.0) + slack_ms)
 
 
-def many_sets_disagree(problem: FunctionProblem, replies: Sequence[Reply]) -> list[Finding]:
+def many_sets_disagree(problem: FunctionProblem, replies: Sequence[CaseReply]) -> list[Finding]:
     """A flag if the time of a case among several sets is too short for that with one."""
     for number, case in enumerate(problem.manifest.cases):
-        own = [one for one in replies if one["case"] == number and "one_set_ns" in one]
+        own = [one for one in replies if one.case == number and one.one_set_ns is not None]
         if own and case.ranks is not False and not is_borne_out(own, case.input_sets):
             among = f"{call_ms(own, case.input_sets):.4g} ms among {case.input_sets} input sets"
             words = f"In case {case.name} a call takes {among} and {one_set_ms(own):.4g} ms with one."
@@ -64,9 +65,9 @@ def _with(report: CaseReport, why: str) -> CaseReport:
     return report.model_copy(update={"fields": [*report.fields, field]})
 
 
-def why_wrong(case: ManifestCase, replies: Sequence[Reply]) -> str:
+def why_wrong(case: ManifestCase, replies: Sequence[CaseReply]) -> str:
     """The reason why the reference's times do not justify the number of sets; empty if they do, and on a GPU."""
-    if case.input_sets == 1 or "one_set_ns" not in replies[0]:
+    if case.input_sets == 1 or replies[0].one_set_ns is None:
         return ""
     one_ms, many_ms = one_set_ms(replies), call_ms(replies, case.input_sets)
     if one_ms >= LEAST_GO_MS:

@@ -1,7 +1,8 @@
 """One solution to a function problem: its language, the build of its program and the command that starts it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from problems.spec.function.dtypes import SPELLINGS
@@ -13,16 +14,14 @@ from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.devices.lanes import ANYWHERE, Place
 from runners.agent.ground.errors import UnusableProblem
 from runners.agent.job.building import BuildOrder
-from runners.agent.job.nvcc import AS_WRITTEN, BuildPolicy
+from runners.agent.job.job import Author, Job, files_of
 from runners.agent.judges.function.inside.match import CALIBRATION_BYTES
-from runners.agent.judges.judgement import Assignment
-from runners.agent.judges.solutions import files_of
-from runners.wire.protocol import ResourceLimits
 
 INSIDE = Path(__file__).parent / "inside"
 PROGRAM = "contestant"
 STUB, CALL = "podium_contestant.cpp", "podium_call"
 BUILD_SECONDS = 120.0
+"""Limit on a build's time in seconds if the problem's limits name none."""
 COMPILERS: Mapping[Language, str] = {
     "cpp": "g++ -std=c++17 -O3 -march=native -pthread",
     "cuda": "nvcc -std=c++17 -O3 -Xptxas -v -Xcompiler -pthread",
@@ -30,7 +29,9 @@ COMPILERS: Mapping[Language, str] = {
 LISTING = "podium_listing.gz"
 """Path in a CUDA build's product: SASS and PTX of the program as text, compressed. Absent without `cuobjdump`."""
 MAX_LISTING_BYTES = 2 << 20
+"""Bytes of a compressed listing; a longer one is not kept."""
 _MOST_OF_A_PART = 8 << 20
+"""Bytes of SASS and of PTX before they are compressed."""
 _BARE_SASS = r"sed -E -e '/^ *\/\* 0x[0-9a-f]+ \*\/$/d' -e 's/ *\/\* 0x[0-9a-f]+ \*\/$//'"
 """Drops the instructions' encodings."""
 WRITE_LISTING = (
@@ -42,35 +43,22 @@ WRITE_LISTING = (
 
 
 @dataclass(frozen=True)
-class Subject:
-    """One solution with the settings of its commands."""
+class FunctionSubject:
+    """The files of a job's solution, of its problem's reference, or of the judge's own, at a place."""
 
-    problem: FunctionProblem
-    problem_sha256: str
+    job: Job
     files: tuple[SourceFile, ...]
-    limits: ResourceLimits = field(default_factory=ResourceLimits)
-    image: str = ""
-    build_policy: BuildPolicy = AS_WRITTEN
     place: Place = ANYWHERE
-    is_rerun: bool = False
-    trusted: bool = False
-    """Whether the files are the problem's own."""
-    is_filling: bool = False
-    """Whether it is the solution that only fills its outputs."""
+    author: Author = Author.CONTESTANT
 
     @classmethod
-    def of(cls, assignment: Assignment, place: Place = ANYWHERE) -> "Subject":
+    def of(cls, job: Job, place: Place = ANYWHERE) -> "FunctionSubject":
+        return cls(job, files_of(job.solution), place)
+
+    @cached_property
+    def problem(self) -> FunctionProblem:
         """Raises RecordError for a problem of another kind."""
-        return cls(
-            as_function(assignment.problem),
-            assignment.problem_sha256,
-            files_of(assignment.solution),
-            assignment.limits,
-            assignment.image,
-            assignment.build_policy,
-            place,
-            assignment.is_rerun,
-        )
+        return as_function(self.job.problem)
 
     @property
     def language(self) -> Language:
@@ -86,24 +74,24 @@ class Subject:
         return "native" if self.language in COMPILERS else "python"
 
     @property
-    def reference(self) -> "Subject | None":
+    def reference(self) -> "FunctionSubject | None":
         """The same subject with the problem's own reference solution."""
         baseline = self.problem.reference
         if not isinstance(baseline, FileSolution):
             return None
-        return replace(self, files=tuple(baseline.files), trusted=True)
+        return replace(self, files=tuple(baseline.files), author=Author.PROBLEM)
 
     @property
-    def filling(self) -> "Subject":
+    def filling(self) -> "FunctionSubject":
         """The same subject with a solution that fills its outputs from one `setup` to the next, in such a process.
 
         The cost of a call beyond the solution's own is calibrated with it.
         """
         if self.stub == "native":
             empty = SourceFile(path=FILE_NAMES[self.language], content="")
-            return replace(self, files=(empty,), trusted=True, is_filling=True)
+            return replace(self, files=(empty,), author=Author.JUDGE)
         content = filling_source(self.problem.manifest.parameters, self.problem.manifest.arrays, self.device)
-        return replace(self, files=(SourceFile(path="solution.py", content=content),), trusted=True, is_filling=True)
+        return replace(self, files=(SourceFile(path="solution.py", content=content),), author=Author.JUDGE)
 
     @property
     def device(self) -> str:
@@ -115,26 +103,16 @@ class Subject:
         """The build of the contestant's program; None for Python."""
         if self.language not in COMPILERS:
             return None
-        source = self.files[0].path
+        source, is_filling = self.files[0].path, self.author is Author.JUDGE
         manifest = self.problem.manifest
-        call = FILLING_CALL[self.device] if self.is_filling else call_source(manifest.parameters, manifest.setup_places)
-        call_path = f"{CALL}{Path(source).suffix if self.is_filling else '.cpp'}"  # nvcc takes a second for a .cu more
+        call = FILLING_CALL[self.device] if is_filling else call_source(manifest.parameters, manifest.setup_places)
+        call_path = f"{CALL}{Path(source).suffix if is_filling else '.cpp'}"  # nvcc takes a second for a .cu more
         own = {STUB: (INSIDE / "contestant.cpp").read_bytes(), call_path: call.encode()}
         compiled = f"{COMPILERS[self.language]} -o {PROGRAM} {source} {STUB} {call_path} -ldl"
-        is_listed = self.language == "cuda" and not self.is_filling
-        return BuildOrder(
-            shell=f"{compiled} && {WRITE_LISTING}" if is_listed else compiled,
-            inputs=self.inputs | own,
-            solution_paths=tuple(self.inputs),
-            seconds=self.limits.build_seconds or BUILD_SECONDS,
-            task_id=self.problem.task_id,
-            problem_sha256=self.problem_sha256,
-            limits=self.limits,
-            policy=self.build_policy,
-            image=self.image,
-            trusted=self.trusted,
-            is_rerun=self.is_rerun,
-        )
+        is_listed = self.language == "cuda" and not is_filling
+        shell = f"{compiled} && {WRITE_LISTING}" if is_listed else compiled
+        seconds = self.job.rules.limits.build_seconds or BUILD_SECONDS
+        return BuildOrder(self.job, self.author, shell, self.inputs | own, tuple(self.inputs), seconds)
 
     @property
     def inputs(self) -> dict[str, bytes]:

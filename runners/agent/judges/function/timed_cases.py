@@ -5,8 +5,9 @@ from collections.abc import Collection, Sequence
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.no_time import NO_TIME
 from runners.agent.ground.errors import SandboxFault
-from runners.agent.ground.keyed import Once
-from runners.agent.judges.judgement import Assignment
+from runners.agent.ground.locks import Once
+from runners.agent.job.job import Job
+from runners.wire.job import JobPurpose
 from runners.wire.protocol import MAX_TIME_MS, Audience, Capabilities, CaseField, CaseReport, MeasurementReport
 
 TimedCases = Collection[str] | None
@@ -22,21 +23,21 @@ class FirstCases:
         self._models = {one.uuid: one.name for one in capabilities.gpus}
         self._first: Once[tuple[str, str], tuple[str, ...]] = Once(REMEMBERED)
 
-    def fixed(self, assignment: Assignment, device: str) -> TimedCases:
+    def fixed(self, job: Job, device: str) -> TimedCases:
         """The cases that are timed; None if a baseline shall show them, as for the reference that verifies it."""
-        if assignment.timed_cases is not None or assignment.verifies:
-            return assignment.timed_cases
-        return self._first.known(self._key(assignment, device))
+        if job.rules.timed_cases is not None or job.rules.purpose is JobPurpose.VERIFY:
+            return job.rules.timed_cases
+        return self._first.known(self._key(job, device))
 
-    def of(self, assignment: Assignment, device: str, baseline: Sequence[MeasurementReport]) -> TimedCases:
+    def of(self, job: Job, device: str, baseline: Sequence[MeasurementReport]) -> TimedCases:
         """The cases of this baseline, or of an earlier one that has fixed them. One for verifying fixes nothing."""
         names = tuple(one.case for one in baseline)
-        if assignment.verifies:
+        if job.rules.purpose is JobPurpose.VERIFY:
             return names
-        return self._first.get(self._key(assignment, device), lambda: names)
+        return self._first.get(self._key(job, device), lambda: names)
 
-    def _key(self, assignment: Assignment, device: str) -> tuple[str, str]:
-        return assignment.problem_sha256, self._models.get(device, "")
+    def _key(self, job: Job, device: str) -> tuple[str, str]:
+        return job.problem_sha256, self._models.get(device, "")
 
 
 def numbers_of(problem: FunctionProblem, cases: TimedCases) -> tuple[int, ...] | None:

@@ -14,6 +14,7 @@ one."""
 COPY_CALLS = 7
 """Calls with which the cost of a go and of copies is calibrated."""
 WARM_UPS = Plan().warm_ups
+"""Calls before those that count, as many as of a solution."""
 
 
 class Calibration:

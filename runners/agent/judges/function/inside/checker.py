@@ -1,9 +1,8 @@
 """The checker's process: holds one problem, and checks and times one contestant after another.
 
-Started as `python3 -m judge.checker DEFINITION ARRAYS DEVICE LIBRARY`. Orders and replies are JSON, one datagram each,
-on the agent's channel. The definition is there when the first order comes, whose reply is the problem's facts. Each
-further order brings the checker's ends of a contestant's channel and brake. A reply of `"op": "case"`
-follows each case, and one of `"op": "end"` the last. An order of `"op": "mutants"` brings no ends and has one reply.
+Started as `python3 -m judge.checker DEFINITION ARRAYS DEVICE LIBRARY`. It serves the orders of `orders` on the agent's
+channel. The definition is there when the first order comes. An order with a contestant brings the checker's ends of its
+channel and brake as descriptors.
 """
 
 import contextlib
@@ -28,10 +27,26 @@ from .case import HostCase
 from .clock import Clock
 from .device_calibration import DeviceCalibration
 from .device_case import DeviceCase
-from .match import Match
-from .plan import DeviceCost, DeviceFault, Ended, Overhead, Plan
-
-MOST_BYTES = 1 << 16
+from .match import MOST_WORDS, Match
+from .orders import (
+    MOST_BYTES,
+    Broken,
+    Calibrate,
+    CaseReply,
+    DeviceFault,
+    End,
+    Ended,
+    Fault,
+    HowEnded,
+    Mutants,
+    Ready,
+    Reply,
+    Sample,
+    TryMutants,
+    decoded,
+    encoded,
+)
+from .plan import DeviceCost, Overhead
 
 
 def memory_of(device: str) -> Any:
@@ -60,66 +75,65 @@ class Checker:
 
     def serve(self) -> None:
         while True:
-            message, files, *_ = socket.recv_fds(self._channel, MOST_BYTES, 2)
-            if not message:
+            datagram, files, *_ = socket.recv_fds(self._channel, MOST_BYTES, 2)
+            if not datagram:
                 return
-            order = json.loads(message)
-            if order["op"] == "mutants":
-                self._try_mutants(order["case"])
+            order = decoded(datagram)
+            if isinstance(order, TryMutants):
+                self._try_mutants(order.case)
                 continue
             channel, brake = (socket.socket(fileno=file) for file in files)
             with channel, brake:
                 match = Match(self._loaded, self._arrays, self._memory, self._clock, channel, brake)
                 self._obey(order, match)
 
-    def _obey(self, order: dict[str, Any], match: Match) -> None:
+    def _obey(self, order: Calibrate | Sample, match: Match) -> None:
         began = loaded = time.monotonic()
-        ended = {"how": "", "words": ""}
+        how, words = HowEnded.NOT, ""
         try:
-            match.begin(order["stub"])
+            match.begin(order.stub)
             loaded = time.monotonic()
-            if order["op"] == "calibrate":
-                self._calibrate(order["stub"], order["cases"], order.get("timed") or (), match)
-            elif order.get("sizes"):
+            if isinstance(order, Calibrate):
+                self._calibrate(order, match)
+            elif order.sizes:
                 self._own_sizes(order, match)
             else:
                 self._sample(order, match)
         except Ended as end:
-            ended = {"how": end.how, "words": end.words}
+            how, words = end.how, end.words
         except DeviceFault as fault:
-            self.say({"op": "fault", "words": str(fault)})
+            self.say(Fault(str(fault)))
             raise SystemExit(5) from fault
         match.end()
         self._memory.give_back()
-        self.say({"op": "end", **ended, "load_ms": (loaded - began) * 1e3, "ms": (time.monotonic() - began) * 1e3})
+        self.say(End(how, words, (loaded - began) * 1e3))
 
-    def _calibrate(self, stub: str, cases: list[int], timed: Collection[int], match: Match) -> None:
+    def _calibrate(self, order: Calibrate, match: Match) -> None:
         if match.is_on_gpu:
-            costs = self._costs.setdefault(stub, {})
-            for number in cases:
+            costs = self._costs.setdefault(order.stub, {})
+            for number in order.cases:
                 costs[number] = DeviceCalibration(match).cost(number, costs.get(number))
         else:
-            known = self._overheads.get(stub, {})
-            self._overheads[stub] = calibrated(Calibration(match), cases, known, timed)
+            known = self._overheads.get(order.stub, {})
+            self._overheads[order.stub] = calibrated(Calibration(match), order.cases, known, order.timed or ())
 
-    def _sample(self, order: dict[str, Any], match: Match) -> None:
-        for number in order["cases"]:
-            self.say({"op": "case", "case": number, **self._case(order, number, match)})
+    def _sample(self, order: Sample, match: Match) -> None:
+        for number in order.cases:
+            self.say(self._case(order, number, match))
 
-    def _case(self, order: dict[str, Any], number: int, match: Match) -> dict[str, Any]:
-        plan, stub = Plan(**order["plan"]), order["stub"]
+    def _case(self, order: Sample, number: int, match: Match) -> CaseReply:
+        plan = order.plan
         if match.is_on_gpu:
-            cost = self._costs.get(stub, {}).get(number, DeviceCost())
-            on_host = number in order["host_cases"]
+            cost = self._costs.get(order.stub, {}).get(number, DeviceCost())
+            on_host = number in order.host_cases
 
-            def on_gpu(sets: Sequence[Buffers], first: Any) -> dict[str, Any]:
+            def on_gpu(sets: Sequence[Buffers], first: Any) -> CaseReply:
                 return DeviceCase(match, sets, number, plan, cost, on_host=on_host).run(first)
 
             return match.case(number, plan, on_gpu)
-        overhead = self._overheads.get(stub, {}).get(number, Overhead())
-        timed = order.get("timed")
-        if overhead.is_short if timed is None else number not in timed:
-            plan = Plan(**order["short_plan"])
+        overhead = self._overheads.get(order.stub, {}).get(number, Overhead())
+        if overhead.is_short if order.timed is None else number not in order.timed:
+            plan = order.short_plan
         return match.case(number, plan, lambda sets, first: HostCase(match, sets, number, plan, overhead).run(first))
 
     def _try_mutants(self, number: int) -> None:
@@ -127,26 +141,26 @@ class Checker:
         takes part."""
         found = mutants_of(self._loaded, number)
         self._memory.finish()
-        self.say({"op": "mutants", "faults": found.faults, "differing": found.differing, "admits": found.admits})
+        self.say(Mutants(found.faults, found.differing, found.admits))
 
-    def _own_sizes(self, order: dict[str, Any], match: Match) -> None:
+    def _own_sizes(self, order: Sample, match: Match) -> None:
         """Call a case of the contestant's own sizes. What the class says of them stays here: it may quote the class."""
-        (number,) = order["cases"]
+        (number,) = order.cases
         try:
-            with self._loaded.own_case(order["like"], order["sizes"]):
+            with self._loaded.own_case(order.like, order.sizes):
                 reply = self._case(order, number, match)
         except SizesRefused as error:
-            raise Ended("refused", str(error)) from None
+            raise Ended(HowEnded.REFUSED, str(error)) from None
         except DefinitionError:
-            raise Ended("refused", "The problem's class has no data of these sizes.") from None
-        self.say({"op": "case", "case": number, **reply})
+            raise Ended(HowEnded.REFUSED, "The problem's class has no data of these sizes.") from None
+        self.say(reply)
 
-    def say(self, reply: dict[str, Any]) -> None:
-        self._channel.send(json.dumps(reply).encode())
+    def say(self, reply: Reply) -> None:
+        self._channel.send(encoded(reply))
 
 
 def calibrated(
-    calibration: Calibration, cases: list[int], known: Mapping[int, Overhead], timed: Collection[int]
+    calibration: Calibration, cases: Sequence[int], known: Mapping[int, Overhead], timed: Collection[int]
 ) -> dict[int, Overhead]:
     """The cost of calls of these cases beside the solution: all of it, or the addition of one process to a known cost.
 
@@ -172,10 +186,10 @@ def main() -> None:
         memory = memory_of(device)
         clock = Clock(library, memory.flush)
     except DefinitionError as error:
-        channel.send(json.dumps({"op": "broken", "words": str(error)}).encode())
+        channel.send(encoded(Broken(str(error))))
         raise SystemExit(3) from None
     except Exception:  # noqa: BLE001 - its words go to the organiser
-        channel.send(json.dumps({"op": "broken", "words": traceback.format_exc()[-1500:]}).encode())
+        channel.send(encoded(Broken(traceback.format_exc()[-MOST_WORDS:])))
         raise SystemExit(3) from None
     facts: dict[str, Any] = loaded.facts()
     for part in facts_in_parts(facts):
@@ -188,7 +202,7 @@ def facts_in_parts(facts: dict[str, Any]) -> list[bytes]:
     text = json.dumps(facts)
     size = MOST_BYTES // 4
     parts = [text[start : start + size] for start in range(0, len(text), size)]
-    return [json.dumps({"op": "ready", "part": p, "last": i == len(parts) - 1}).encode() for i, p in enumerate(parts)]
+    return [encoded(Ready(part, last=number == len(parts))) for number, part in enumerate(parts, 1)]
 
 
 if __name__ == "__main__":

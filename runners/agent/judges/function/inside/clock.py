@@ -4,8 +4,8 @@ import ctypes
 import enum
 from typing import NamedTuple
 
-NO_BRAKE = -1
 MOST_GOES = 64
+"""As `kMostGoes` in native/call.h. A case has at most as many input sets."""
 
 
 class Region(ctypes.Structure):

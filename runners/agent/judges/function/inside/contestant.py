@@ -20,6 +20,7 @@ from .messages import Array, Scalar
 from .triton_ahead import start_triton
 
 LAST_LINES = 12
+"""Lines of a traceback that are told, the last ones."""
 
 
 class Order(NamedTuple):
@@ -94,6 +95,7 @@ def _tensor(mapped: mmap.mmap, wanted: Array, n_items: int) -> Any:
 
 
 MAP_POPULATE = getattr(mmap, "MAP_POPULATE", 0x8000)
+"""Linux's flag by which a mapping has its pages at once (mman.h), so that no call pays for them."""
 
 
 def arrays_of(kind: str, device: str) -> Any:

@@ -14,6 +14,7 @@ from .match import START_SECONDS, Match, close
 from .plan import DeviceCost
 
 WARM_UPS, HANDED_CALLS, HOST_CALLS = 3, 11, 5
+"""Calls of a calibration: before those that count, by the device's clock, by the host's. Their medians count."""
 
 
 class DeviceCalibration:

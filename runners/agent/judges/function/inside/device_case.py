@@ -14,6 +14,7 @@ from .buffers import Buffers
 from .case import Calls
 from .clock import Times
 from .match import Match
+from .orders import CaseReply, Complaint, DeviceFacts
 from .plan import DeviceCost, Plan
 
 LEAST_CALLS = 3
@@ -45,18 +46,16 @@ class DeviceCase(Calls):
             min(LEAST_CALLS, plan.most_calls), min(plan.most_calls, int(plan.enough_seconds * 1e9 / reference_ns))
         )
 
-    def run(self, first: Any) -> dict[str, Any]:
+    def run(self, first: Any) -> CaseReply:
         began = time.monotonic()
         complaint = self._by_host(first, [])
         for _ in range(self.plan.warm_ups - 1):
             complaint = complaint or self._call([])
         while complaint is None and not self._is_enough(time.monotonic() - began):
             complaint = self._call(self._times)
-        if complaint is not None:
-            return {**self._told(), **complaint, "verdict": "wrong_answer"}
-        return {**self._told(), "verdict": "passed"}
+        return self._told(complaint)
 
-    def _call(self, to: list[Times]) -> dict[str, Any] | None:
+    def _call(self, to: list[Times]) -> Complaint | None:
         (drawn,) = self.drawn(1)
         if self._on_host:
             return self._by_host(drawn, to)
@@ -77,11 +76,11 @@ class DeviceCase(Calls):
         self._on_host, self._why_host = True, why
         self._times.clear()
 
-    def _by_host(self, drawn: Any, to: list[Times]) -> dict[str, Any] | None:
+    def _by_host(self, drawn: Any, to: list[Times]) -> Complaint | None:
         self._n_calls += 1
         return self.called([drawn], to, lambda left: self.match.call(self.sets, [drawn], False, left))
 
-    def _handed_off(self, drawn: Any, to: list[Times]) -> dict[str, Any] | None:
+    def _handed_off(self, drawn: Any, to: list[Times]) -> Complaint | None:
         self._n_calls += 1
         self._n_handed += 1
         seen: list[Times] = []
@@ -104,21 +103,23 @@ class DeviceCase(Calls):
         is_vain = not self._on_host and self._n_handed > 2 * self._wanted + self.plan.warm_ups
         return (is_long and len(self._times) >= LEAST_CALLS) or is_vain
 
-    def _told(self) -> dict[str, Any]:
+    def _told(self, complaint: Complaint | None) -> CaseReply:
         costs_ns = self._cost.hosts_ns if self._on_host else self._cost.clocks_ns
         copies_ns = [one.wide_ns - one.clock_ns for one in self._times if not self._on_host]
-        return {
-            "clock": "host" if self._on_host else "device",
-            "clock_ns": [one.clock_ns for one in self._times],
-            "go_ns": [one.queue_ns or one.go_ns for one in self._times],
-            "overhead_ns": statistics.fmean(costs_ns),
-            "overheads_ns": list(costs_ns),
-            "is_short": False,
-            "n_calls": self._n_calls,
-            "n_handed": self._n_handed,
-            "n_disturbed": self._n_disturbed,
-            "why_host": self._why_host,
-            "late_copies_ns": statistics.median(copies_ns) - self._cost.copies_ns if copies_ns else 0.0,
-            "copies_ns": self._cost.copies_ns,
-            **self.facts(),
-        }
+        return self.reply(
+            self._times,
+            complaint=complaint,
+            go_ns=[one.queue_ns or one.go_ns for one in self._times],
+            overhead_ns=statistics.fmean(costs_ns),
+            is_short=False,
+            n_calls=self._n_calls,
+            device=DeviceFacts(
+                clock="host" if self._on_host else "device",
+                overheads_ns=list(costs_ns),
+                n_handed=self._n_handed,
+                n_disturbed=self._n_disturbed,
+                why_host=self._why_host,
+                late_copies_ns=statistics.median(copies_ns) - self._cost.copies_ns if copies_ns else 0.0,
+                copies_ns=self._cost.copies_ns,
+            ),
+        )

@@ -10,15 +10,19 @@ from typing import Any
 from . import messages
 from .buffers import Buffers
 from .clock import Clock, Link, Status, Times
-from .plan import DeviceFault, Ended, Plan
+from .orders import CaseReply, DeviceFault, Ended, HowEnded
+from .plan import Plan
 
 START_SECONDS = 120.0
 """Longest time for a contestant to load its solution."""
 MAP_SECONDS = 60.0
+"""Longest time for a contestant to read a message or to map its arrays. A bound: both take milliseconds."""
 LEAST_POISON = 0xC0
 """From here on an element whose bytes are all the same is NaN or at most -2 in every floating type: never near 0."""
 MOST_WORDS = 1500
+"""Characters of a contestant's or a comparison's own words that are told."""
 MOST_SHOWN = 1000
+"""Characters of the values of a call that are shown."""
 CALIBRATION_BYTES = 64 << 20
 """Bytes that a calibrating contestant and the checker fill: about 25 µs. Less hides in the hand-off, and what uses no
 memory has no cold translations of addresses, which cost others 2 to 3 µs after a change of processes."""
@@ -65,7 +69,7 @@ class Match:
             self._words.close()
             self._words = None
 
-    def case(self, number: int, plan: Plan, run: Callable[[Sequence[Buffers], Any], dict[str, Any]]) -> dict[str, Any]:
+    def case(self, number: int, plan: Plan, run: Callable[[Sequence[Buffers], Any], CaseReply]) -> CaseReply:
         """Give the contestant the arrays of one case, and call `run` with them and the first draw. Raises Ended and
         DeviceFault."""
         drawn = self.draw(number)
@@ -73,8 +77,8 @@ class Match:
         sets = self.sets(number, drawn)
         try:
             self.give(sets)
-            setup = self._set_up(sets[0], drawn, plan) if self._kept else {}
-            return {**run(sets, drawn), **setup}
+            setup_ms = self._set_up(sets[0], drawn, plan) if self._kept else None
+            return run(sets, drawn)._replace(setup_ms=setup_ms)
         finally:
             close(sets)
             self._kept = {}
@@ -90,14 +94,14 @@ class Match:
             for place in range(count)
         ]
 
-    def _set_up(self, buffers: Buffers, drawn: Any, plan: Plan) -> dict[str, float]:
-        """Have the contestant prepare what depends on weights and structure alone. Raises Ended."""
+    def _set_up(self, buffers: Buffers, drawn: Any, plan: Plan) -> float:
+        """Have the contestant prepare what depends on weights and structure alone; its milliseconds. Raises Ended."""
         buffers.write(self.memory, self._kept, drawn)
         began = time.monotonic()
         self.call_setup(max(0.001, plan.budget_seconds - self.spent_seconds))
         seconds = time.monotonic() - began
         self.spent_seconds += seconds
-        return {"setup_ms": seconds * 1e3}
+        return seconds * 1e3
 
     def draw(self, number: int) -> Any:
         return self.loaded.draw(number, secrets.randbits(63), self._kept)
@@ -163,7 +167,7 @@ class Match:
         if times.status is Status.DEVICE_FAULT:
             raise DeviceFault("a copy on the device failed")
         if times.status is not Status.DONE:
-            raise Ended(times.status.name.lower(), times.words[:MOST_WORDS])
+            raise Ended(HowEnded(times.status.name.lower()), times.words[:MOST_WORDS])
 
     def compare(self, number: int, drawn: Any, buffers: Buffers, poison: int, *, measures: bool) -> Any:
         unwritten = None
@@ -215,29 +219,29 @@ class Match:
         try:
             socket.send_fds(self._channel, [message], files)
         except TimeoutError as error:
-            raise Ended("late") from error
+            raise Ended(HowEnded.LATE) from error
         except OSError as error:
-            raise Ended("gone") from error
+            raise Ended(HowEnded.GONE) from error
 
     def _await(self, wanted: int, seconds: float) -> None:
         self._channel.settimeout(seconds)
         try:
             message = self._channel.recv(messages.HEAD.size + messages.MOST_WORDS)
         except TimeoutError as error:
-            raise Ended("late") from error
+            raise Ended(HowEnded.LATE) from error
         except OSError as error:
-            raise Ended("gone") from error
+            raise Ended(HowEnded.GONE) from error
         finally:
             self._channel.settimeout(None)
         if not message:
-            raise Ended("gone")
+            raise Ended(HowEnded.GONE)
         if len(message) < messages.HEAD.size:
-            raise Ended("bad_answer")
+            raise Ended(HowEnded.BAD_ANSWER)
         kind = messages.HEAD.unpack_from(message)[1]
         if kind == messages.ERROR:
-            raise Ended("error", message[messages.HEAD.size :].decode("utf-8", "replace")[:MOST_WORDS])
+            raise Ended(HowEnded.ERROR, message[messages.HEAD.size :].decode("utf-8", "replace")[:MOST_WORDS])
         if kind != wanted:
-            raise Ended("bad_answer")
+            raise Ended(HowEnded.BAD_ANSWER)
 
 
 def close(sets: Iterable[Buffers]) -> None:

@@ -16,13 +16,19 @@ HEAD = struct.Struct("<4sBBBxQ")
 ARGUMENT = struct.Struct("<BBBx4xQQQ8Q8s")
 """Kind, writable, number of dimensions; offset, size and mapped size in bytes; shape; a scalar's value."""
 MAGIC = b"PDF1"
-MOST_ARGUMENTS, MOST_DIMENSIONS, MOST_SETS = 64, 8, 64
+"""The first bytes of every message, with the version of the messages."""
+MOST_ARGUMENTS, MOST_DIMENSIONS = 64, 8
+"""As in contestant.cpp, whose records have as many places."""
 START, WORDS, ARGUMENTS, SETUP, GO, HAND_OFF, DROP = (ord(letter) for letter in "BWASGHD")
+"""Types of messages to the contestant."""
 LOADED, MAPPED, QUEUED, DONE, ERROR = (ord(letter) for letter in "LMqdX")
+"""Types of its answers."""
 ARRAY, SCALAR, AS_FIRST = 0, 1, 2
 CPU, CUDA = 0, 1
 MOST_BYTES = HEAD.size + MOST_ARGUMENTS * ARGUMENT.size
+"""Bytes of the longest message to the contestant."""
 MOST_WORDS = 2000
+"""Bytes of a contestant's words about its error, as in contestant.cpp."""
 
 SCALARS = {
     "float32": "f", "float64": "d", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H",

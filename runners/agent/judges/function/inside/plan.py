@@ -1,5 +1,4 @@
-"""How often a case is called, how well its time is known then, what a call costs beside the solution, and how a
-contestant ends before its time."""
+"""How often a case is called, how well its time is known then, and what a call costs beside the solution."""
 
 import math
 import statistics
@@ -8,18 +7,6 @@ from typing import NamedTuple
 
 DEVIATES = 1.96
 """Standard deviations on either side of the middle of a normal distribution that hold 95 % of it."""
-
-
-class Ended(Exception):
-    """The contestant will answer no more. `how`: late, gone, error, bad_answer, not_stopped."""
-
-    def __init__(self, how: str, words: str = "") -> None:
-        super().__init__(how)
-        self.how, self.words = how, words
-
-
-class DeviceFault(Exception):
-    """The device failed under the checker itself."""
 
 
 class Plan(NamedTuple):
