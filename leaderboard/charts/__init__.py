@@ -41,7 +41,7 @@ RAW_VS_WEIGHTED = Chart(
 SCORE_VS_COST = Chart(
     "score-vs-cost",
     "Score against cost",
-    score_vs_cost.CAPTION,
+    score_vs_cost.caption,
     score_vs_cost.spec,
     score_vs_cost.table,
     score_vs_cost.has_points,

@@ -22,12 +22,13 @@ from leaderboard.charts.chart import (
 )
 from leaderboard.charts.labels import label_sides
 from leaderboard.charts.scatter import MAX_LABELS, dotted_line, entrant_point, faint, pareto_front
+from scoring.metrics import Metric
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 CAPTION = (
-    "Good and cheap is top left. The line is the best score up to each cost (Pareto front). Costs are declared by the"
+    "Good and cheap is {} left. The line is the best score up to each cost (Pareto front). Costs are declared by the"
     " entrants. A cost of 0 is in the table only."
 )
 HEADROOM, FOOTROOM = 0.1, 0.04
@@ -55,9 +56,19 @@ def has_points(rows: Sequence[BoardRow]) -> bool:
     return bool(_placed(rows))
 
 
-def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def caption(rows: Sequence[BoardRow]) -> str:
+    return CAPTION.format("bottom" if _metric(rows).better == "down" else "top")
+
+
+def _metric(rows: Sequence[BoardRow]) -> Metric:
+    return rows[0].metric if rows else PASS_AT_1
+
+
+def _front(points: Sequence[tuple[float, float]], metric: Metric) -> list[tuple[float, float]]:
     """The (cost, score) that no other point reaches or beats on both axes, the cheapest first."""
-    return [(-x, y) for x, y in reversed(pareto_front([(-cost, score) for cost, score in points]))]
+    sign = -1.0 if metric.better == "down" else 1.0
+    front = pareto_front([(-cost, sign * score) for cost, score in points])
+    return [(-x, sign * y) for x, y in reversed(front)]
 
 
 def spec(rows: Sequence[BoardRow]) -> Spec:
@@ -72,7 +83,7 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     def place(cost: float, score: float) -> tuple[float, float]:
         return (math.log10(cost) - left) / (right - left), (score - low) / (high - low)
 
-    corners = _corners([(cost, score) for _, cost, score in placed], 10**right)
+    corners = _corners([(cost, score) for _, cost, score in placed], 10**right, metric)
     places = [place(cost, score) for _, cost, score in placed]
     sides = label_sides([row.name for row, _, _ in placed], places, [place(*corner) for corner in corners])
     points = [_point(*one, side, len(placed) <= MAX_LABELS) for one, side in zip(placed, sides, strict=True)]
@@ -134,9 +145,9 @@ def _point(row: BoardRow, cost: float, score: float, side: str, named: bool) -> 
     )
 
 
-def _corners(points: Sequence[tuple[float, float]], end: float) -> list[tuple[float, float]]:
+def _corners(points: Sequence[tuple[float, float]], end: float, metric: Metric) -> list[tuple[float, float]]:
     """Corners of the steps from each entrant of the front to the next, and from the last to the end of the axis."""
-    front = _front(points)
+    front = _front(points, metric)
     steps = [corner for (_, low), (cost, high) in pairwise(front) for corner in ((cost, low), (cost, high))]
     return [front[0], *steps, (end, front[-1][1])]
 
@@ -146,9 +157,8 @@ def figure(rows: Sequence[BoardRow]) -> "Figure":
 
 
 def table(rows: Sequence[BoardRow]) -> Table:
-    known = _known(rows)
-    front = set(_front([(cost, score) for _, cost, score in known]))
-    metric = rows[0].metric if rows else PASS_AT_1
+    known, metric = _known(rows), _metric(rows)
+    front = set(_front([(cost, score) for _, cost, score in known], metric))
     header = ["Model", headed(metric), "95 % interval", "Cost per sample (US$)", "On the Pareto front"]
     lines = [
         [row.name, figured(metric, score), _interval(row), dollars(cost), "yes" if (cost, score) in front else "no"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import migrations, transaction
 
-BATCH = 200
+BATCH = 50
 INTERVALS = ("speedup", "coding", "weighted", "questions", "roofline", "sol_score")
 VALUES = ("correct_speedup", "held_out_speedup", "gflops")
 PARTS = {

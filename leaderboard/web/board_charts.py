@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -19,10 +19,11 @@ from leaderboard import visibility
 from leaderboard.board import table
 from leaderboard.board.compare import MOST
 from leaderboard.board.differences import differences
-from leaderboard.charts import BOARD_CHARTS, DIFFERENCES, HISTORY, SPEEDUPS
-from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow
+from leaderboard.charts import BOARD_CHARTS, DIFFERENCES, HISTORY, SCORE_VS_COST, SPEEDUPS
+from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow, headed
 from leaderboard.charts.forest import Difference
 from leaderboard.charts.history import Result
+from leaderboard.charts.pass_at_k_bars import shown_ks
 from leaderboard.charts.speedups import MAX_BOXES, SpeedupBox, box_of
 from leaderboard.models import Decision, ProblemScore, ReleaseTrack, Standing, Track
 from leaderboard.models.entrant import EntrantKind
@@ -30,7 +31,7 @@ from leaderboard.web.figures import Choice, board_figure
 from leaderboard.web.lookups import chosen_track, release_or_404, tracks_of
 from leaderboard.web.tabs import release_context
 from problems.models import Release
-from scoring.metrics import Metric, UnknownMetric, metric_named
+from scoring.metrics import SHOWN, Metric, UnknownMetric, metric_named, pass_at
 
 MAX_ROWS = 100
 """Entrants, by rank, whom points and tables of charts show; a board of a thousand has all in its table and exports."""
@@ -141,6 +142,25 @@ def difference_rows(user: Any, release: Release, track: Track | None, reference:
 _Source = Callable[[Any, Release, Track | None], Sequence[Any]]
 
 
+def metrics_of(rows: Sequence[BoardRow]) -> list[Metric]:
+    """The metrics of which a row has a figure: pass@k, then the others as boards order them."""
+    known = {name for row in rows for name, estimate in row.estimates.items() if "value" in estimate}
+    return [pass_at(k) for k in shown_ks(rows)] + [metric for metric in SHOWN if metric.name in known]
+
+
+def drawn_by(rows: Sequence[BoardRow], name: str) -> Sequence[BoardRow]:
+    """The rows to be drawn by the metric of that name; as they are if none has a figure of it."""
+    chosen = next((metric for metric in metrics_of(rows) if metric.name == name), None)
+    return [replace(row, metric=chosen) for row in rows] if chosen else rows
+
+
+def _score(rows: Sequence[BoardRow], track: Track | None) -> Choice | None:
+    """The metrics among which a reader chooses what stands against cost; None without a second one."""
+    options = {metric.name: headed(metric) for metric in metrics_of(rows)}
+    kept = {"track": track.slug} if track else {}
+    return Choice("metric", "Score", options, rows[0].metric.name, kept) if len(options) > 1 else None
+
+
 def _sources(reference: Reference | None) -> dict[str, _Source]:
     """The source of each chart's rows."""
     return dict.fromkeys(BOARD_CHARTS, chart_rows) | {
@@ -168,8 +188,14 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
     reference = named or reference_of(request.user, release, track)
     sources = _sources(reference)
     rows = {source: source(request.user, release, track) for source in set(sources.values())}
-    given = [(chart, rows[sources[name]]) for name, chart in BOARD_CHARTS.items()]
-    choice = _against(reference, rows[chart_rows], track) if reference else None
+    by_metric = drawn_by(rows[chart_rows], request.GET.get("metric", ""))
+    given = [
+        (chart, by_metric if chart is SCORE_VS_COST else rows[sources[name]]) for name, chart in BOARD_CHARTS.items()
+    ]
+    choices = {
+        DIFFERENCES.name: _against(reference, rows[chart_rows], track) if reference else None,
+        SCORE_VS_COST.name: _score(by_metric, track),
+    }
     compared = [("release", release.slug), ("track", track.slug if track else "")]
     compared += [("entrant", row.slug) for row in rows[chart_rows][:MOST]]
     context = {
@@ -178,7 +204,7 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
         "n_all": _by_rank(request.user, release, track).count(), "most_rows": MAX_ROWS, "most_lines": MAX_ENTRANTS,
         "unknown": asked if not named else "",
         "figures": [
-            board_figure(release, track, chart, found, choice if chart is DIFFERENCES else None)
+            board_figure(release, track, chart, found, choices.get(chart.name))
             for chart, found in given
             if chart.is_shown(found)
         ],
@@ -198,4 +224,7 @@ def chart(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         reference = reference_of(request.user, release, track, asked)
         if asked and reference is None:
             raise Http404(f"There is no entrant {asked!r} on this board.")
-    return JsonResponse(BOARD_CHARTS[name].spec(_sources(reference)[name](request.user, release, track)))
+    rows = _sources(reference)[name](request.user, release, track)
+    if name == SCORE_VS_COST.name:
+        rows = drawn_by(rows, request.GET.get("metric", ""))
+    return JsonResponse(BOARD_CHARTS[name].spec(rows))

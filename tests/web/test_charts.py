@@ -1,6 +1,7 @@
 """The figures: what they draw, what plotly makes of them, and the table that says the same."""
 
 import math
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,14 +24,15 @@ from leaderboard.charts import (
     score_vs_cost,
     speedups,
 )
-from leaderboard.charts.chart import PASS_AT_1, BoardRow
+from leaderboard.charts.chart import PASS_AT_1, BoardRow, titled
 from leaderboard.charts.colours import PALETTE, colour_of
 from leaderboard.charts.labels import label_sides
 from leaderboard.charts.scatter import pareto_front
+from leaderboard.models import Submission
 from leaderboard.models.estimates import Triple
 from problems.models import Release
 from scoring.fast_p import THRESHOLDS
-from scoring.metrics import SPEEDUP
+from scoring.metrics import MEDIAN_TIME, SPEEDUP, shown_metric
 from tests import factories
 from tests.estimates import estimates
 from tests.markup import markup
@@ -139,6 +141,33 @@ def test_the_score_of_costs_is_what_the_release_ranks_by() -> None:
     assert layout["yaxis"]["range"] == pytest.approx([-0.16, 4.4])
     assert score_vs_cost.table(rows).header[1] == "Speedup ≥ 1 (×)"
     assert score_vs_cost.table(rows).rows[0][1:3] == ["2.50", "2.00–4.00"]
+
+
+def test_where_less_is_better_the_front_falls_with_the_cost() -> None:
+    times = ((1.0, 2.0), (0.01, 9.0), (0.1, 12.0))
+    rows = [
+        _with(row, {"median_ms": (time_ms, None, None)}, metric=MEDIAN_TIME, usd_per_sample=cost)
+        for row, (cost, time_ms) in zip(ROWS, times, strict=False)
+    ]
+    assert [row[4] for row in score_vs_cost.table(rows).rows] == ["yes", "yes", "no"]
+    line = score_vs_cost.spec(rows)["data"][0]
+    assert (line["x"][:3], line["y"]) == ([0.01, 1.0, 1.0], [9.0, 9.0, 2.0, 2.0])
+    assert score_vs_cost.caption(rows).startswith("Good and cheap is bottom left.")
+    assert score_vs_cost.table(rows).header[1] == "Median time (ms)"
+
+
+def test_a_reader_chooses_the_metric_that_stands_against_cost(client: Any, site: Site) -> None:
+    Submission.objects.update(usd_per_sample=0.5)
+    address = reverse("charts", args=[site.release.slug])
+    html = client.get(address).content.decode()
+    offered = re.findall(r'<option value="([^"]+)"', html.split('name="metric"')[1].split("</select>")[0])
+    assert {"pass@1", "speedup", "median_ms"} <= set(offered)
+    for name in offered:
+        page = client.get(address, {"metric": name}).content.decode()
+        assert f'<option value="{name}" selected>' in page
+        spec = client.get(reverse("chart", args=[site.release.slug, "score-vs-cost"]), {"metric": name}).json()
+        assert spec["layout"]["yaxis"]["title"]["text"] == titled(shown_metric(name))
+    assert '<option value="pass@1" selected>' in client.get(address, {"metric": "unheard"}).content.decode()
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,8 @@ def test_a_board_without_declarations_is_as_it_was(client: Any, cast: Cast) -> N
         {**one, "updated_at": None} for one in stored
     ]
     header = before[0].splitlines()[0]
-    assert header.endswith("fast_1,gflops,gflops_problems,gflops_own,samples,date")
+    of_times = "median_ms,median_ms_low,median_ms_high,median_ms_problems"
+    assert header.endswith(f"fast_1,gflops,gflops_problems,gflops_own,{of_times},samples,date")
 
 
 def test_a_declaration_changes_no_rank_and_no_standing(client: Any, cast: Cast) -> None:
