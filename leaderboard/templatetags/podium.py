@@ -69,7 +69,7 @@ def state(name: str) -> SafeString:
 
 
 @register.filter
-def standing(evaluation: Evaluation) -> SafeString:
+def evaluation_chip(evaluation: Evaluation) -> SafeString:
     """The chip of an evaluation: its verdict, that it is sealed, or its state."""
     result = evaluation.current_result
     if result is None and evaluation.is_sealed:
