@@ -120,9 +120,9 @@ def _challenge(root: Path, path: Path, text: str, answer: Answer, device: str) -
     if found.refused is not None:
         return refused(slug, source, found.refused.why, found.refused.remedy, found.refused.line)
     try:
-        return ProblemRead(slug, source, leetgpu.folder_of(path, text, found, device))
+        return ProblemRead(slug, source, *leetgpu.folder_of(path, text, found, device))
     except PackRefused as fault:
-        return refused(slug, source, fault.message, "make the tests alike")
+        return refused(slug, source, fault.message, "give it tests")
 
 
 def read_pmpp(root: Path, release: str) -> tuple[SetRead, ProblemPack]:
