@@ -86,6 +86,7 @@ def test_each_part_of_python_is_changed_and_still_parses() -> None:
         "body emptied",
         "launch removed",
         "grid halved",
+        "outputs zeroed",
         "loop halved",
         "first result kept",
     ]

@@ -175,7 +175,9 @@ def python_edits(text: str) -> Iterator[Edit]:
     for node in functions:
         yield "body emptied", f"line {node.lineno}: {node.name}", _lines_replaced(text, node.body, ["pass"])
     for statement in [node for node in ast.walk(tree) if isinstance(node, ast.Expr)]:
-        if isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Subscript):
+        if _is_launch(statement):
+            assert isinstance(statement.value, ast.Call)
+            assert isinstance(statement.value.func, ast.Subscript)
             place = f"line {statement.lineno}"
             yield "launch removed", place, _lines_replaced(text, [statement], ["pass"])
             grid = statement.value.func.slice
