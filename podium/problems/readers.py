@@ -1,6 +1,6 @@
 """Reads the sets of each form into function problems' folders. A set's code runs in the sandbox alone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -68,22 +68,40 @@ def _kernelbench(root: Path, device: str, sandbox: Sandbox) -> SetRead:
 
 
 def _kernelbench_problem(file: SetFile, answer: Answer | None, device: str) -> ProblemRead:
+    try:
+        cases = _cases(file, answer)
+        files = kernelbench_writing.folder_of(file, cases, device)
+    except _NotRead as fault:
+        return refused(file.slug, file.source, fault.why, fault.remedy, fault.line)
+    except PackRefused as fault:
+        return refused(file.slug, file.source, fault.message, "make the settings alike")
+    notes = list(dict.fromkeys(note for case in cases for note in case.notes))
+    return ProblemRead(file.slug, file.source, files, notes)
+
+
+class _NotRead(ValueError):
+    """A file that is no problem: the reason, what would help, and the line."""
+
+    def __init__(self, why: str, remedy: str, line: int = 0) -> None:
+        self.why, self.remedy, self.line = why, remedy, line
+        super().__init__(why)
+
+
+def _cases(file: SetFile, answer: Answer | None) -> Sequence[kernelbench_records.Case]:
+    """The cases that the sandbox describes, one for each setting. Raises _NotRead."""
     if answer is None:
-        return refused(file.slug, file.source, file.refused, "correct the file")
+        raise _NotRead(file.refused, "correct the file")
     if answer.fault:
-        return refused(file.slug, file.source, answer.fault, "make it end by itself, and soon")
+        raise _NotRead(answer.fault, "make it end by itself, and soon")
     try:
         found = kernelbench_records.Described.model_validate(answer.result)
     except ValidationError as error:
-        return refused(file.slug, file.source, f"its description {explain(error)}", "use other names or sizes")
+        raise _NotRead(f"its description {explain(error)}", "use other names or sizes") from error
     if found.refused is not None:
-        return refused(file.slug, file.source, found.refused.why, found.refused.remedy, found.refused.line)
-    try:
-        files = kernelbench_writing.folder_of(file, found.cases, device)
-    except PackRefused as fault:
-        return refused(file.slug, file.source, fault.message, "make the settings alike")
-    notes = list(dict.fromkeys(note for case in found.cases for note in case.notes))
-    return ProblemRead(file.slug, file.source, files, notes)
+        raise _NotRead(found.refused.why, found.refused.remedy, found.refused.line)
+    if len(found.cases) != len(file.settings):
+        raise _NotRead("its description lacks a setting", "import each setting as a problem")
+    return found.cases
 
 
 def _definitions(root: Path, device: str, dialect: Dialect, terms: str) -> SetRead:
@@ -120,9 +138,9 @@ def _challenge(root: Path, path: Path, text: str, answer: Answer, device: str) -
     if found.refused is not None:
         return refused(slug, source, found.refused.why, found.refused.remedy, found.refused.line)
     try:
-        return ProblemRead(slug, source, leetgpu.folder_of(path, text, found, device))
+        return ProblemRead(slug, source, *leetgpu.folder_of(path, text, found, device))
     except PackRefused as fault:
-        return refused(slug, source, fault.message, "make the tests alike")
+        return refused(slug, source, fault.message, "give it tests")
 
 
 def read_pmpp(root: Path, release: str) -> tuple[SetRead, ProblemPack]:

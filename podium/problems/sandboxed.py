@@ -89,9 +89,9 @@ def call_each(
             outcome = sandbox.run(command)
         except SandboxFault as fault:
             raise PackRefused("sandbox", f"the files could not be run: {fault}") from fault
-    if "No module named 'torch'" in outcome.stderr:
-        raise MissingTorch
     answers = _answers(outcome.stdout, len(jobs))
+    if answers and all("No module named 'torch'" in one.fault for one in answers.values()):
+        raise MissingTorch
     if jobs and not answers:
         said = outcome.stderr.strip().splitlines() or [f"exit status {outcome.exit_code}"]
         raise PackRefused("no_answers", f"the sandbox ended without an answer: {said[-1][:500]}")

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from problems.formats.errors import PackRefused
+
 Dims = tuple[int | str, ...]
 _DOCSTRING_END = '"""\n'
 
@@ -47,9 +49,13 @@ def embedded(title: str, *modules: Path) -> str:
 def dims_over(cases: Sequence[Mapping[str, Sequence[int]]]) -> tuple[dict[str, Dims], list[dict[str, int]]]:
     """The dims of each array, and the axes of each case, from the arrays' shapes in each.
 
-    A length that differs between cases is an axis named after the array and its place. Each array has as many axes in
-    all cases.
+    A length that differs between cases is an axis named after the array and its place. Raises PackRefused if an array
+    is missing in a case, or has another number of axes there.
     """
+    for number, case in enumerate(cases):
+        if case.keys() != cases[0].keys() or any(len(case[name]) != len(cases[0][name]) for name in case):
+            words = f"case {number + 1} has other arrays, or arrays with another number of axes, than the first"
+            raise PackRefused("cases_differ", words)
     dims: dict[str, Dims] = {}
     axes: list[dict[str, int]] = [{} for _ in cases]
     for name in cases[0]:

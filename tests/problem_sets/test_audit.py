@@ -86,13 +86,15 @@ def test_each_part_of_python_is_changed_and_still_parses() -> None:
         "body emptied",
         "launch removed",
         "grid halved",
+        "outputs zeroed",
         "loop halved",
         "first result kept",
     ]
     for _, _, text in made:
         ast.parse(text)
     assert "scale[tuple(-(-n // 2) for n in (n, 1))](x)" in made[3][2]
-    assert "range(((n) // 2))" in made[4][2]
+    assert "    scale[(n, 1)](x)\n    [one.zero_() for one in (x,) if hasattr(one, 'zero_')]\n" in made[4][2]
+    assert "range(((n) // 2))" in made[5][2]
 
 
 def test_one_operation_of_a_reference_is_left_out_at_a_time() -> None:

@@ -171,8 +171,8 @@ def test_recorded_data_outside_of_the_set_are_refused(tmp_path: Path) -> None:
     ("name", "shape", "rule"),
     [
         ("norm_weight", ["w"], "ones"), ("post_layernorm_bias", ["w"], "zeros"), ("causal_mask", ["s", "s"], "causal"),
-        ("cos", ["s"], "cos"), ("rstd", ["s"], "positive"), ("A_log", ["s"], "decay_log"), ("q_proj", ["s", "w"], "weight"),
-        ("x", ["s"], ""),
+        ("cos", ["s"], "cos"), ("rstd", ["s"], "positive"), ("A_log", ["s"], "decay_log"),
+        ("q_proj", ["s", "w"], "weight"), ("x", ["s"], ""),
     ],
 )  # fmt: skip
 def test_sol_execbench_takes_the_data_from_the_name(name: str, shape: list[str], rule: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,12 @@ import pytest
 
 from podium.problems.readers import read_set
 from podium.problems.sandboxed import Job, call_each
+from problems.formats.compute_eval.packs import read_problem_pack
 from problems.formats.kernelbench.checkout import set_files
 from problems.formats.problem_sets import ProblemRead
 from runners.agent.sandbox import Sandbox, choose
+from tests.formats.functions.definitions import SOFTMAX
+from tests.formats.pmpp.layouts import lay_out
 from tests.problem_sets.torches import needs_torch
 from tests.requirements import requires
 from tests.warm_podium import run_podium
@@ -78,12 +82,11 @@ def sandbox() -> Iterator[Sandbox]:
 def test_a_sets_code_reaches_no_file_no_port_and_no_other_result(sandbox: Sandbox, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("words")
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as server:
         calls = [
-            Job("hostile:prints"), Job("hostile:reads", [str(secret)]), Job("hostile:connects", [server.getsockname()[1]]),
-            Job("hostile:sleeps"), Job("hostile:ends"), Job("hostile:big"),
+            Job("hostile:prints"), Job("hostile:reads", [str(secret)]),
+            Job("hostile:connects", [server.getsockname()[1]]), Job("hostile:sleeps"),
+            Job("hostile:ends"), Job("hostile:big"),
         ]  # fmt: skip
         found = call_each(sandbox, calls, files={"hostile.py": HOSTILE}, seconds_each=3)
     assert found[0].result == "own"
@@ -167,10 +170,8 @@ def test_solutions_of_the_other_form_pass_and_fail_as_they_must(tmp_path: Path) 
         adapted = podium(tmp_path, "adapt", "kernelbench", str(folder), "--problems", str(made), "--out", str(out))
         assert adapted.returncode == 0
         graded = tmp_path / f"{name}.jsonl"
-        run_podium(
-            ["evaluate", "--problems", str(made), "--solutions", str(out), "--sandbox", "bubblewrap", "--out", str(graded)],
-            environment, tmp_path,
-        )  # fmt: skip
+        words = ["evaluate", "--problems", str(made), "--solutions", str(out), "--out", str(graded)]
+        run_podium([*words, "--sandbox", "bubblewrap"], environment, tmp_path)
         rows = [json.loads(line) for line in graded.read_text().splitlines()]
         verdicts[name] = [row["podium"]["verdict"] for row in rows]
     assert verdicts == {"solutions": ["passed"] * 2, "known-bad": ["wrong_answer"] * 2}
@@ -198,3 +199,46 @@ def test_a_configuration_that_is_no_json_is_refused_with_its_file(tmp_path: Path
     (tmp_path / "config_forward.json").write_text("{")
     (found,) = set_files(tmp_path)
     assert "config_forward.json" in found.refused
+
+
+def test_tasks_of_pmpp_are_imported_by_the_same_verb(tmp_path: Path) -> None:
+    lay_out(tmp_path / "checkout", "ch02-scale")
+    lay_out(tmp_path / "checkout", "ch03-bad", Makefile="NVCC = nvcc\nA := $(shell touch ran)\n")
+    done = podium(tmp_path, "import", "pmpp", "checkout", "--out", "made.tar.gz", "--sandbox", "bubblewrap")
+    assert done.returncode == 1
+    assert "made.tar.gz: 1 of 2 problems imported." in done.stderr
+    assert "is a function of make" in done.stdout
+    assert len(read_problem_pack(tmp_path / "made.tar.gz").records) == 1
+
+
+def test_folders_of_tensara_are_imported_by_the_same_verb(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / "set" / name).mkdir(parents=True)
+        (tmp_path / "set" / name / "def.py").write_text(SOFTMAX)
+    (tmp_path / "set/one/problem.md").write_text("---\nslug: one\ntitle: One\n---\n\nCompute it.\n")
+    done = podium(tmp_path, "import", "tensara", "set", "--out", "made.tar.gz", "--sandbox", "bubblewrap")
+    assert done.returncode == 1
+    assert "problem.md is missing" in " ".join(done.stdout.split())
+    assert [one.problem.task_id for one in read_problem_pack(tmp_path / "made.tar.gz").records] == ["one"]
+
+
+def test_an_audit_names_what_a_loose_check_accepts(tmp_path: Path) -> None:
+    folder = tmp_path / "problems/loose"
+    folder.mkdir(parents=True)
+    (folder / "def.py").write_text(SOFTMAX.replace("atol=1e-6", "atol=2"))
+    (folder / "problem.md").write_text("---\nslug: loose\ntitle: Loose\n---\n\nCompute it.\n")
+    packing = ["functions", "pack", str(tmp_path / "problems"), "--out", "made.tar.gz", "--sandbox", "bubblewrap"]
+    assert run_podium(packing, os.environ | {"NO_COLOR": "1"}, tmp_path).returncode == 0
+    (tmp_path / "reasons.json").write_text('{"loose": {"zeros `y`": "a test"}}')
+    done = podium(
+        tmp_path, "audit", "made.tar.gz", "--out", "audit.json", "--most", "5", "--sandbox", "bubblewrap",
+        "--explained", "reasons.json",
+    )  # fmt: skip
+    assert done.returncode == 1
+    found = json.loads((tmp_path / "audit.json").read_text())
+    (problem,) = found["problems"]
+    outcomes = {row["kind"]: row["outcome"] for row in problem["mutants"]}
+    assert (outcomes["does nothing"], outcomes["zeros"]) == ("killed", "survived")
+    zeros = next(row for row in problem["mutants"] if row["kind"] == "zeros")
+    assert zeros["explained"] == "a test"
+    assert problem["built"] - problem["killed"] == found["built"] - found["killed"] > 0

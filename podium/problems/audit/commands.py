@@ -166,7 +166,7 @@ def _podium_kept(function):
 
 
 def python_edits(text: str) -> Iterator[Edit]:
-    """The same of Python: bodies emptied, launches removed, loops halved, first results kept."""
+    """The same of Python, and the arguments of each last launch zeroed after it."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -175,13 +175,17 @@ def python_edits(text: str) -> Iterator[Edit]:
     for node in functions:
         yield "body emptied", f"line {node.lineno}: {node.name}", _lines_replaced(text, node.body, ["pass"])
     for statement in [node for node in ast.walk(tree) if isinstance(node, ast.Expr)]:
-        if isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Subscript):
+        if _is_launch(statement):
+            assert isinstance(statement.value, ast.Call)
+            assert isinstance(statement.value.func, ast.Subscript)
             place = f"line {statement.lineno}"
             yield "launch removed", place, _lines_replaced(text, [statement], ["pass"])
             grid = statement.value.func.slice
             halved = f"tuple(-(-n // 2) for n in {ast.unparse(grid)})"
             if isinstance(grid, ast.Tuple):
                 yield "grid halved", place, _segment_replaced(text, grid, halved)
+    for statement in _last_launches(functions):
+        yield "outputs zeroed", f"line {statement.lineno}", _zeroed_after(text, statement)
     for loop in [node for node in ast.walk(tree) if isinstance(node, ast.For)]:
         source = loop.iter
         if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "range":
@@ -192,6 +196,31 @@ def python_edits(text: str) -> Iterator[Edit]:
             lines = text.splitlines()
             lines.insert(node.lineno - 1, _KEEPING.strip("\n") + "\n\n\n@_podium_kept")
             yield "first result kept", f"line {node.lineno}: {node.name}", "\n".join(lines) + "\n"
+
+
+def _is_launch(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Subscript)
+    )
+
+
+def _last_launches(functions: Sequence[ast.FunctionDef]) -> Iterator[ast.Expr]:
+    """The last launch of each function that has one."""
+    for node in functions:
+        found = [one for one in ast.walk(node) if isinstance(one, ast.Expr) and _is_launch(one)]
+        if found:
+            yield max(found, key=lambda one: one.lineno)
+
+
+def _zeroed_after(text: str, statement: ast.Expr) -> str:
+    """The text with a line behind the launch that zeroes every tensor among its arguments."""
+    assert isinstance(statement.value, ast.Call)
+    lines = text.splitlines()
+    names = ", ".join(ast.unparse(one) for one in statement.value.args)
+    indent = " " * statement.col_offset
+    zeroing = f"{indent}[one.zero_() for one in ({names},) if hasattr(one, 'zero_')]"
+    last = statement.end_lineno or statement.lineno
+    return "\n".join([*lines[:last], zeroing, *lines[last:]]) + "\n"
 
 
 def _lines_replaced(text: str, nodes: Sequence[ast.stmt], new: Sequence[str]) -> str:

@@ -17,7 +17,8 @@ MOVING_CALLS = frozenset({
     "zeros", "empty", "ones", "full", "zeros_like", "empty_like", "ones_like", "full_like", "arange", "asarray",
     "array", "ascontiguousarray", "copy", "reshape", "ravel", "astype", "view", "item", "range", "len", "int", "float",
     "bool", "errstate", "float32", "float64", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
-    "uint64", "tuple", "list", "zip", "enumerate", "broadcast_to", "finfo", "iinfo", "flatnonzero", "nonzero", "append", "clone", "contiguous",
+    "uint64", "tuple", "list", "zip", "enumerate", "broadcast_to", "finfo", "iinfo", "append", "clone", "contiguous",
+    "flatnonzero", "nonzero",
 })  # fmt: skip
 """Calls that move data or make room: without one the reference does the same work, or does not run."""
 

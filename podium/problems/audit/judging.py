@@ -104,7 +104,7 @@ class Auditor:
         self._workers = workers
 
     def reference(self, problem: ProblemRecord) -> tuple[str, str]:
-        """What is wrong with judging the problem's reference here, "" if it passes, and what its test prints."""
+        """The reason why the problem's reference does not pass here, "" if it does, and what its test prints."""
         if not isinstance(problem.reference, FileSolution):
             return "it has no reference of whole files", ""
         try:

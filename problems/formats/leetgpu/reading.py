@@ -61,40 +61,44 @@ def challenge_files(root: Path) -> list[Path]:
     return paths
 
 
-def folder_of(path: Path, text: str, found: Described, device: str) -> dict[str, str]:
-    """The files of the problem's folder, by path. Raises PackRefused if the tests do not agree."""
-    _check(found)
-    arrays = [name for name, one in found.cases[0].items() if one.kind == "array"]
-    dims, axes = dims_over([{name: case[name].shape for name in arrays} for case in found.cases])
+def folder_of(path: Path, text: str, found: Described, device: str) -> tuple[dict[str, str], list[str]]:
+    """The files of the problem's folder by path, and the notes on its use. Raises PackRefused if it has no tests.
+
+    Tests whose arrays have another data type or number of axes than those of the last one are left out.
+    """
+    if not found.cases:
+        raise PackRefused("no_tests", "it has no tests")
+    kept = [number for number, case in enumerate(found.cases) if _is_like(case, found.cases[-1])]
+    left_out = [str(number + 1) for number in range(len(found.cases)) if number not in kept]
+    words = "left out, because their arrays have another data type or number of axes than the test for time"
+    notes = [f"tests {', '.join(left_out)} are {words}"] if left_out else []
+    arrays = [name for name, one in found.cases[-1].items() if one.kind == "array"]
+    dims, axes = dims_over([{name: found.cases[number][name].shape for name in arrays} for number in kept])
+    cases = list(zip(kept, axes, strict=True))
     head = {
         "slug": slug_of(path.parent.name), "title": found.title or path.parent.name,
         "group": path.parent.parent.name[:100] or "challenges", "device": device, "tags": ["leetgpu-form"],
         "time_limit_seconds": 600,
     }  # fmt: skip
     told = "Compute what the challenge asks for; its own page states it. The tests are cases; the last is for time.\n"
-    return {"def.py": _definition(path, text, found, dims, axes), "problem.md": front_matter(head) + told}
+    return {"def.py": _definition(path, text, found, dims, cases), "problem.md": front_matter(head) + told}, notes
 
 
-def _check(found: Described) -> None:
-    if not found.cases:
-        raise PackRefused("no_tests", "it has no tests")
-    first = found.cases[0]
-    for number, case in enumerate(found.cases):
-        for name, one in case.items():
-            like = first[name]
-            if (one.kind, one.dtype, len(one.shape)) != (like.kind, like.dtype, len(like.shape)):
-                words = f"`{name}` has another kind, data type or number of axes in test {number + 1} than in the first"
-                raise PackRefused("tests_differ", f"{words}; make it the same in all")
+def _is_like(case: Mapping[str, Value], last: Mapping[str, Value]) -> bool:
+    def kind(one: Value) -> tuple[str, str, int]:
+        return one.kind, one.dtype, len(one.shape)
+
+    return all(kind(one) == kind(last[name]) for name, one in case.items())
 
 
 def _definition(
-    path: Path, text: str, found: Described, dims: Mapping[str, Dims], axes: Sequence[Mapping[str, int]]
+    path: Path, text: str, found: Described, dims: Mapping[str, Dims], cases: Sequence[tuple[int, Mapping[str, int]]]
 ) -> str:
     outputs = tuple(
         {name: (tuple(one.shape), one.dtype) for name, one in case.items() if found.directions[name] != "in"}
         for case in found.cases
     )
-    exact = not any(one.dtype.startswith(("float", "bfloat")) for name, one in found.cases[0].items()
+    exact = not any(one.dtype.startswith(("float", "bfloat")) for name, one in found.cases[-1].items()
                     if found.directions[name] != "in")  # fmt: skip
     tolerance = f"Tolerance(rtol={found.rtol!r}, atol={found.atol!r}, reason='the challenge names these')"
     lines = [
@@ -115,7 +119,7 @@ def _definition(
         "    )",
         f"    accuracy = {'Exact()' if exact else tolerance}",
         "    cases = (",
-        *(f"        {_case(number, len(axes), own)}," for number, own in enumerate(axes)),
+        *(f"        {_case(number, len(outputs), own)}," for number, own in cases),
         "    )",
         "",
         "    def inputs(self, case, rng):",
@@ -128,7 +132,7 @@ def _definition(
 
 
 def _parameter(name: str, found: Described, dims: Mapping[str, Dims]) -> str:
-    one = found.cases[0][name]
+    one = found.cases[-1][name]
     if one.kind == "scalar":
         return f"Scalar({name!r}, {one.dtype!r})"
     return f"Array({name!r}, {one.dtype!r}, {found.directions[name]!r}, {dims[name]!r})"

@@ -118,7 +118,7 @@ class SetModel:
         return self._module
 
     def drawn_inputs(self, setting: int, device: str) -> list[Any]:
-        """What `get_inputs` returns, made on the device."""
+        """The result of `get_inputs`, made on the device."""
         with torch.device(device):
             made = self.module.get_inputs
             return list(made(**accepted(made, self.settings[setting][1])))
