@@ -1,6 +1,7 @@
 """Report: stores a node's report on an attempt exactly once."""
 
 import hashlib
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -151,6 +152,6 @@ def _queue_run(job: Job, owner: JobOwner, report: Report) -> None:
     if report.artefact is None:
         raise NodeRefused(422, "artefact_missing", "A build that passed must name its artefact.")
     artefact = report.artefact.model_dump(mode="json")
-    same = {"elsewhere": job.elsewhere, "only_on": job.only_on, "apart_from": job.apart_from}
+    same: dict[str, Any] = {"elsewhere": job.elsewhere, "only_on": job.only_on, "apart_from": job.apart_from}
     jobs.make(job.track, [owner], job.priority, Stage.RUN, artefact=artefact, **same)
     owner.requeue()  # queued until a node takes the run
