@@ -23,7 +23,7 @@ from problems.models import Problem
 from problems.spec.kinds import Kind
 from runners.fleet.models import Job
 from runners.wire.job import JobPurpose, Rules, Sides
-from runners.wire.protocol import JUDGE_VERSIONS, BlobRef, Purpose, Report, TimingPolicy
+from runners.wire.protocol import JUDGE_VERSIONS, BlobRef, Purpose, Report, TimingPolicy, TrackSpec
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,19 @@ class JobOwner(Protocol):
 
 
 EVALUATION_BESIDE = ("problem", "track", "submission__release", "submission__entrant")
-EVALUATION_LARGE = ("problem__record", "problem__cases", "problem__tags")
-"""Fields that a job's owner reads seldom."""
+EVALUATION_FIELDS = (
+    "sample_id", "track_id", "problem_id", "submission_id", "judge_version", "purpose", "state", "current_result_id",
+    "problem__record_sha256", "problem__kind", "problem__build_only", "problem__has_baseline",
+    "problem__has_benchmark", "problem__release_id", "submission__release_id", "submission__entrant_id",
+    "submission__release__state", "submission__release__timing_policy", "submission__entrant__slug",
+    *(f"track__{name}" for name in TrackSpec.model_fields),
+)  # fmt: skip
+"""The fields that claims and reports read. Django reads any other by a query of its own."""
 
 
 def evaluations() -> QuerySet[Evaluation]:
     """The rows as `EvaluationOwner.of` takes them."""
-    rows = timed_cases.with_fixed(Evaluation.objects.select_related(*EVALUATION_BESIDE).defer(*EVALUATION_LARGE))
+    rows = timed_cases.with_fixed(Evaluation.objects.select_related(*EVALUATION_BESIDE).only(*EVALUATION_FIELDS))
     return rows.annotate(solution_sha256=F("sample__solution_sha256"), solution_bytes=F("sample__solution_bytes"))
 
 

@@ -78,5 +78,4 @@ def _flag(recheck: Recheck, after: Result, change: Change, ratio: float | None) 
     scope = FlagScope.VERDICT if change == Change.VERDICT else FlagScope.TIME
     words = f"Node {recheck.node} judged it, and node {other}, which judged it again, {found}."
     Flag.objects.create(result=recheck.before, code=CODE, scope=scope, detail=words)
-    if recheck.before.attempt is not None:
-        Attempt.objects.filter(pk=recheck.before.attempt).update(to_score=True)
+    Attempt.objects.filter(pk__in=[recheck.before.attempt]).update(to_score=True)

@@ -12,17 +12,24 @@ from leaderboard.models import Result
 from runners.fleet import jobs, rechecks
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
-from runners.fleet.owner import EVALUATION_BESIDE, EVALUATION_LARGE, EvaluationOwner, JobOwner, owner_of
+from runners.fleet.owner import EVALUATION_BESIDE, EVALUATION_FIELDS, EvaluationOwner, JobOwner, owner_of
 from runners.fleet.release import hold, lose
 from runners.wire.protocol import Report, ReportReply, Stage, Verdict
 
 ENDED = (AttemptState.REPORTED, AttemptState.FAULTED)
 
 
+FIELDS = (
+    "token_digest", "state", "report_digest", "uploads", "job__evaluation_id", "job__trial_id", "job__pmpp_run_id",
+    "node__slug", "node__last_seen_at", "node__joined_by__name", "node__joined_by__judged_again",
+)  # fmt: skip
+
+
 def attempts() -> QuerySet[Attempt]:
     """Attempts as `take` reads them, each by one query."""
     beside = ("node__joined_by", "job", *(f"job__evaluation__{name}" for name in EVALUATION_BESIDE))
-    return Attempt.objects.select_related(*beside).defer(*(f"job__evaluation__{name}" for name in EVALUATION_LARGE))
+    of_evaluation = (f"job__evaluation__{name}" for name in EVALUATION_FIELDS)
+    return Attempt.objects.select_related(*beside).only(*FIELDS, *of_evaluation)
 
 
 def take(attempt: Attempt, body: bytes, report: Report) -> ReportReply:
@@ -78,7 +85,7 @@ def _hold(attempt: Attempt, owner: JobOwner) -> Job:
     locks its job first."""
     if not owner.is_scored_later:
         owner.hold()
-    return Job.objects.select_for_update(of=("self",), no_key=True).select_related("track").get(pk=attempt.job_id)
+    return Job.objects.select_for_update(of=("self",), no_key=True).get(pk=attempt.job_id)
 
 
 def _end(attempt: Attempt, digest: str, *, to_score: bool) -> bool:
