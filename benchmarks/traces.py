@@ -7,6 +7,7 @@ the standard library's included.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -144,6 +145,8 @@ def main() -> int:
         command = [sys.executable, "-m", "benchmarks.traces", "--kind"]
         return max(subprocess.run([*command, one], check=False).returncode for one in SOURCES)
     with tempfile.TemporaryDirectory(prefix="podium-trace-") as folder:
+        Path(folder).chmod(0o755)
+        os.environ["PODIUM_VAR_DIR"] = folder  # so that nothing is built already
         write_packs(chosen.kind, Path(folder))
         trace = traced(Path(folder))
     if chosen.list:

@@ -634,4 +634,4 @@ def test_work_of_a_gpu_track_goes_to_gpus_of_its_kind(site: WireSite, machine: M
     ):
         track = TrackSpec(slug="t", device=device, hardware_name=hardware)
         work = site.add(shell_problem(), GOOD, track=track)
-        assert grader.assignment(work).devices == expected
+        assert grader.job(work).devices == expected

@@ -191,7 +191,7 @@ _NESTED: Mapping[str, Any] = {
     "complaint": lambda fields: Complaint(*fields), "shown": lambda fields: Shown(*fields),
     "device": lambda fields: DeviceFacts(*fields), "how": HowEnded,
 }  # fmt: skip
-"""What makes a field's value of its JSON."""
+"""Functions that make a field's value of its JSON."""
 
 
 def encoded(value: Order | Reply) -> bytes:
