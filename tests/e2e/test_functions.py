@@ -84,7 +84,7 @@ def work_off(machine: Machine, url: str, folder: Path) -> None:
     node = WireNode()
     while (answer := node.claim()).status_code == 200:
         work = answer.json()
-        finished = machine.judges.judge(grader.assignment(Work.model_validate(work)))
+        finished = machine.judges.judge(grader.job(Work.model_validate(work)))
         for sha256, content in finished.blobs.items():
             assert node.blob(work, sha256, content).status_code in (200, 201, 204)
         assert node.report(work, finished.report).status_code == 200
