@@ -10,7 +10,7 @@ from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function import plans
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.inside.calibration import WARM_UPS
-from runners.agent.judges.function.inside.orders import CaseReply, HowEnded
+from runners.agent.judges.function.inside.orders import CaseReply, DeviceFacts, HowEnded
 from runners.agent.judges.function.inside.plan import Overhead, deviation
 from runners.agent.judges.function.results import has_drifted, measurement
 from runners.agent.judges.report import Finished
@@ -111,10 +111,9 @@ def test_a_short_case_is_checked_all_the_same(table: Table, large: ProblemRecord
     assert (done.report.verdict, done.report.cases[0].verdict) == (Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER)
 
 
-def contest_of(record: ProblemRecord, clock_ms: float) -> Contest:
-    cases = [
-        CaseReply(number, 30, [round(clock_ms * 1e6)] * 30, [1000] * 30, 0.0, False, 1.0, 1.0) for number in range(2)
-    ]
+def contest_of(record: ProblemRecord, clock_ms: float, device: DeviceFacts | None = None) -> Contest:
+    clock_ns = [round(clock_ms * 1e6)] * 30
+    cases = [CaseReply(number, 30, clock_ns, [1000] * 30, 0.0, False, 1.0, 1.0, device=device) for number in range(2)]
     return Contest(tuple(cases), (0, 1), HowEnded.NOT, "", ENDED, 1.0)
 
 
@@ -144,6 +143,21 @@ def test_a_drift_is_a_difference_of_more_than_three_per_cent(
 ) -> None:
     runs = [contest_of(large, ms) for ms in (0.99, 1.0, 1.01)]
     assert has_drifted(large, runs, contest_of(large, later_ms)) is expected
+
+
+ON_DEVICE = DeviceFacts("device", [0.0, 0.0], 30, 0, "", 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("known_ms", "later_ms", "expected"),
+    [(0.03, 0.0325, False), (0.03, 0.0275, False), (0.03, 0.0335, True), (1.0, 1.02, False), (1.0, 1.05, True)],
+)
+def test_by_the_device_s_clock_a_drift_is_also_more_than_three_microseconds(
+    large: ProblemRecord, known_ms: float, later_ms: float, expected: bool
+) -> None:
+    runs = [contest_of(large, known_ms, ON_DEVICE) for _ in range(3)]
+    fixed = tuple(case.name for case in large.manifest.cases[:2])
+    assert has_drifted(large, runs, contest_of(large, later_ms, ON_DEVICE), fixed) is expected
 
 
 STEADY_MS = [1.0] * 30
