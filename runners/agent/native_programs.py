@@ -16,7 +16,7 @@ from runners.agent.devices.tool import PROGRAM as GPU_TOOL
 from runners.agent.devices.tool import GpuTool, ToolUnavailable
 from runners.agent.ground.errors import ProfilerUnavailable, SandboxFault, SandboxUnavailable
 from runners.agent.ground.native import default_cache_directory
-from runners.agent.judges.function import library
+from runners.agent.judges.function import checkers
 from runners.agent.profilers import cupti_library
 from runners.agent.sandbox import supervisor
 
@@ -58,7 +58,7 @@ class Made:
 
 PROGRAMS = (
     Program(supervisor.PROGRAM, lambda: supervisor.build(default_cache_directory()), for_gpus=False),
-    Program(library.LIBRARY, lambda: library.build(default_cache_directory()), for_gpus=False),
+    Program(checkers.LIBRARY, lambda: checkers.build(default_cache_directory()), for_gpus=False),
     Program(cupti_library.LIBRARY, lambda: cupti_library.find_or_build().path, for_gpus=True),
     Program(GPU_TOOL, lambda: GpuTool.build(default_cache_directory()).program, for_gpus=True),
     Program("podium-porter", porter.program, for_gpus=True),

@@ -10,8 +10,7 @@ from runners.agent.ground.events import BuildPrinted, Progress
 from runners.agent.job import artefact
 from runners.agent.job.artefact import EMPTY, ProductTooLarge
 from runners.agent.job.build_cache import Build, build_key
-from runners.agent.job.commands import SOLUTION_FILES, limits_for, run, told
-from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.environment import SOLUTION_FILES, NodeEnvironment, limits_for, run, told
 from runners.agent.job.job import Author, Job
 from runners.agent.job.toolchain import cores
 from runners.agent.sandbox.policy import PATIENCE, Command, Limits, Mount, Outcome

@@ -6,7 +6,7 @@ from runners.agent.devices.gpus import Gpus
 from runners.agent.devices.lanes import Seat
 from runners.agent.devices.nvml import Nvml
 from runners.agent.devices.record import DeviceRecord
-from runners.agent.judges.function.clocks import Clocks, clocks_of
+from runners.agent.judges.function.comparison import Clocks, clocks_of
 from tests.agent.fake_nvml import FakeNvml
 from tests.agent.test_gpu_devices import H200
 from tests.agent.test_gpu_watch import wait_for_samples

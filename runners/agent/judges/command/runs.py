@@ -13,8 +13,7 @@ from runners.agent.devices.lanes import Seat
 from runners.agent.devices.record import DeviceRecord
 from runners.agent.ground.errors import Cancelled
 from runners.agent.ground.events import Progress, TurnChanged
-from runners.agent.job.commands import run, told
-from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.environment import NodeEnvironment, run, told
 from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.host import HostRecord, host_during
 from runners.agent.judges.texts import benchmark_failure

@@ -12,8 +12,7 @@ from runners.agent.devices.lanes import ANYWHERE, Place, Seat
 from runners.agent.ground.events import Progress
 from runners.agent.job import artefact
 from runners.agent.job.building import BuildOrder
-from runners.agent.job.commands import SOLUTION_FILES, limits_for
-from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.environment import SOLUTION_FILES, NodeEnvironment, limits_for
 from runners.agent.job.job import Author, Job, files_of
 from runners.agent.job.workspace import normal_path
 from runners.agent.judges.command.harness_code import source_facts

@@ -1,6 +1,7 @@
 """Checkers as the agent holds them: each serves the samples of one problem, and those used last are kept idle."""
 
 import json
+import os
 import socket
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -19,9 +20,8 @@ from runners.agent.devices.gpus import Gpus
 from runners.agent.devices.lanes import Seat
 from runners.agent.ground.errors import Cancelled, SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
-from runners.agent.ground.native import default_cache_directory
-from runners.agent.job.commands import limits_for
-from runners.agent.job.environment import NodeEnvironment
+from runners.agent.ground.native import Recipe, default_cache_directory, find_or_build
+from runners.agent.job.environment import NodeEnvironment, limits_for
 from runners.agent.judges.function.inside.orders import (
     MOST_BYTES,
     VERSION,
@@ -37,7 +37,6 @@ from runners.agent.judges.function.inside.orders import (
     decoded,
     encoded,
 )
-from runners.agent.judges.function.library import LIBRARY, build
 from runners.agent.judges.function.subject import INSIDE, FunctionSubject
 from runners.agent.judges.function.waiting import (
     LIFE_SECONDS,
@@ -48,6 +47,28 @@ from runners.agent.judges.function.waiting import (
     still_serves,
 )
 from runners.agent.sandbox.policy import Command, Mount, Running
+
+NATIVE = Path(__file__).parent / "native"
+LIBRARY = "libpodium_clock.so"
+FLAGS = ("-std=c++17", "-O2", "-fPIC", "-shared", "-static-libstdc++", "-static-libgcc")
+"""Without libstdc++ of this machine: an image may have an older one."""
+
+
+def build(cache_dir: Path) -> Path:
+    """The library's path, in a folder of its own. Raises SandboxFault where it can neither be found nor built."""
+    prebuilt = os.environ.get("PODIUM_CLOCK_LIBRARY")
+    recipe = Recipe(
+        name=LIBRARY,
+        prefix="clock",
+        variable="PODIUM_CLOCK_LIBRARY",
+        sources=NATIVE,
+        inputs=("clock.cpp", "hand_off.cpp"),
+        flags=((*FLAGS, "-ldl"),),
+        unavailable=SandboxFault,
+        prebuilt=Path(prebuilt) if prebuilt else None,
+    )
+    return find_or_build(recipe, cache_dir).path
+
 
 FUNCTIONS = Path(functions_inside.__file__).parent
 JUDGE_HOME, FUNCTIONS_HOME, NATIVE_HOME = "/podium-judge", "/podium-functions", "/podium-clock"

@@ -1,16 +1,53 @@
 """The comparison of a sample's processes with its baseline's: the times, and the findings for a person."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from problems.spec.function.problem import FunctionProblem
-from runners.agent.judges.function.clocks import Clocks
+from runners.agent.devices.gpus import Gpus
+from runners.agent.devices.lanes import Seat
+from runners.agent.devices.record import DeviceRecord
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.results import baseline_measurements, candidate_measurements, findings, too_short
 from runners.agent.judges.function.timed_cases import TimedCases, with_missing_times
 from runners.agent.judges.host import HostRecord, disturbance, over
 from runners.agent.judges.judgement import Finding
 from runners.wire.protocol import CaseReport, MeasurementReport, Peaks, Role
+
+TOLD = ("sm_clock_mhz", "sm_clock_low_mhz", "memory_clock_mhz", "temperature_c", "throttle_reasons")
+"""The checker keeps the device busy between calls, so power and activity say nothing of the solution."""
+
+
+@dataclass
+class Clocks:
+    """The observations of a device. Empty until the watch has ended, and on a CPU."""
+
+    record: DeviceRecord | None = None
+
+    @property
+    def facts(self) -> dict[str, float | str]:
+        """Those of `TOLD` that are known."""
+        facts = self.record.facts if self.record is not None else {}
+        return {name: facts[name] for name in TOLD if name in facts}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """A flag if the device was slowed down."""
+        words = self.record.throttle_words if self.record is not None else ""
+        return [Finding("throttled", words)] if words else []
+
+
+@contextmanager
+def clocks_of(gpus: Gpus | None, seat: Seat) -> Iterator[Clocks]:
+    """Watch the seat's device inside."""
+    seen = Clocks()
+    if gpus is None or not seat.gpu_uuid:
+        yield seen
+        return
+    with gpus.watch(seat.gpu_uuid) as watch:
+        yield seen
+    seen.record = watch.samples
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from runners.agent.ground.errors import SandboxFault
 from runners.agent.ground.events import Progress
 from runners.agent.job import artefact
 from runners.agent.job.artefact import EMPTY
-from runners.agent.job.commands import SOLUTION_FILES, limits_for
-from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.environment import SOLUTION_FILES, NodeEnvironment, limits_for
 from runners.agent.judges.function.checkers import MOUNTS, environment_for
 from runners.agent.judges.function.subject import FunctionSubject
 from runners.agent.judges.function.waiting import (

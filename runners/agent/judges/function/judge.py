@@ -13,13 +13,11 @@ from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import CaseEnded, Progress, StageEntered
 from runners.agent.job.artefact import file_in
 from runners.agent.job.building import build
-from runners.agent.job.commands import told
-from runners.agent.job.environment import NodeEnvironment
+from runners.agent.job.environment import NodeEnvironment, told
 from runners.agent.job.job import Author, Job
 from runners.agent.judges.baselines import Baselines
 from runners.agent.judges.function.checkers import Checker, Checkers
-from runners.agent.judges.function.clocks import Clocks, clocks_of
-from runners.agent.judges.function.comparison import Compared, Shared, Timed, compared
+from runners.agent.judges.function.comparison import Clocks, Compared, Shared, Timed, clocks_of, compared
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
 from runners.agent.judges.function.inside.orders import Calibrate, HowEnded, Sample
