@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.models import ProblemScore
-from leaderboard.rates import speed_of_light_ms
+from leaderboard.results.rates import speed_of_light_ms
 from problems.models import Problem
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.sol_score import has_room, sol_score

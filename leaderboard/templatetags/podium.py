@@ -9,14 +9,15 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from leaderboard.board import numerals
-from leaderboard.measured import measured_words
 from leaderboard.models import Measurement
-from leaderboard.side_by_side import FilePair
-from leaderboard.timings import clock_words
-from leaderboard.web import highlight, verdicts
-from leaderboard.web.account_nav import account_nav
-from leaderboard.web.statement import as_html
+from leaderboard.results.measured import measured_words
+from leaderboard.results.timings import clock_words
+from leaderboard.site import numerals
+from leaderboard.submissions.side_by_side import FilePair
+from leaderboard.web.accounts.account_nav import account_nav
+from leaderboard.web.problems import highlight
+from leaderboard.web.problems.statement import as_html
+from leaderboard.web.results import verdicts
 
 register = template.Library()
 
@@ -42,7 +43,7 @@ def _budget(context: template.Context) -> highlight.Budget:
 
 @register.simple_tag(takes_context=True)
 def source(context: template.Context, path: str, text: str, anchored: bool = True) -> SafeString:
-    """A file as numbered, coloured lines. A path's anchors may be on a page once: see leaderboard/web/highlight.py."""
+    """A file as numbered, coloured lines. A path's anchors may be on a page once: see highlight.py."""
     return highlight.source(path, text, _budget(context), anchored=anchored)
 
 

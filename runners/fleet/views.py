@@ -17,15 +17,15 @@ from pydantic import BaseModel, ValidationError
 
 from leaderboard import blobs
 from leaderboard.errors import Refused
-from runners.fleet import claim as claims
-from runners.fleet import health as healths
-from runners.fleet import hello as hellos
-from runners.fleet import report as reports
-from runners.fleet import uploads
+from runners.fleet.attempts import claim as claims
+from runners.fleet.attempts import report as reports
+from runners.fleet.attempts import uploads
+from runners.fleet.attempts.returns import give_back
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, Node
-from runners.fleet.owner import owner_of
-from runners.fleet.release import give_back
+from runners.fleet.nodes import health as healths
+from runners.fleet.nodes import hello as hellos
+from runners.fleet.queue.owner import owner_of
 from runners.wire.health import NodeHealth
 from runners.wire.protocol import (
     MAX_BLOB_BYTES,

@@ -1,0 +1,103 @@
+"""The best score over time: every counted result by its day, and the line of the best so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from leaderboard.charts.chart import GREY, Spec, Table, as_figure, axis, days_axis, layout, plain
+from leaderboard.charts.colours import colour_of
+from leaderboard.site.numerals import percent, significant
+from scoring.metrics import Metric
+
+if TYPE_CHECKING:
+    from plotly.graph_objs._figure import Figure
+
+CAPTION = (
+    "Each point is the counted result of an entrant, at the day of its submission (of its measuring, if it was"
+    " imported). The line is the best so far. Results that a later one of the same entrant replaced are not drawn."
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One entrant's counted result, in the release's primary metric."""
+
+    entrant_id: int
+    name: str
+    at: datetime
+    score: float
+    metric: Metric
+
+
+def records(rows: Sequence[Result]) -> list[Result]:
+    """Points better than every earlier one, oldest first."""
+    found: list[Result] = []
+    for row in sorted(rows, key=lambda one: (one.at, -one.score, one.name)):
+        if not found or row.score > found[-1].score:
+            found.append(row)
+    return found
+
+
+def spec(rows: Sequence[Result]) -> Spec:
+    if not rows:
+        return {"data": [], "layout": layout(axis(""), axis(""))}
+    best, newest = records(rows), max(row.at for row in rows)
+    metric = rows[0].metric
+    line = {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "Best so far",
+        "x": [*(row.at.isoformat() for row in best), newest.isoformat()],
+        "y": [*(row.score for row in best), best[-1].score],
+        "line": {"shape": "hv", "width": 1.5, "dash": "dot", "color": GREY},
+        "hoverinfo": "skip",
+    }
+    ahead = set(best)
+    others = [row for row in rows if row not in ahead]
+    points = [_points(others, metric, 7, 0.55, ""), _points(best, metric, 11, 1.0, "top left")]
+    top = 1.0 if metric.unit == "%" else max(row.score for row in rows) or 1.0
+    shares = {"tickformat": ".0%"} if metric.unit == "%" else {}
+    y = axis(_titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
+    return {
+        "data": [line, *(one for one in points if one["x"])],
+        "layout": layout(days_axis([row.at for row in rows]), y),
+    }
+
+
+def _titled(metric: Metric) -> str:
+    return f"{metric.title} (×)" if metric.unit == "×" else metric.title
+
+
+def _points(rows: Sequence[Result], metric: Metric, size: int, opacity: float, side: str) -> Spec:
+    """Named at `side`; where it is empty, on hover only."""
+    written = "%{y:.1%}" if metric.unit == "%" else "%{y:.3g}"
+    return {
+        "type": "scatter",
+        "mode": "markers+text" if side else "markers",
+        "name": "Record" if side else "Other result",
+        "x": [row.at.isoformat() for row in rows],
+        "y": [row.score for row in rows],
+        "text": [plain(row.name) for row in rows],
+        "textposition": side or "top left",
+        "marker": {"size": size, "opacity": opacity, "color": [colour_of(row.entrant_id) for row in rows]},
+        "hovertemplate": f"%{{text}}<br>{metric.title} {written}<br>%{{x|%Y-%m-%d}}<extra></extra>",
+    }
+
+
+def figure(rows: Sequence[Result]) -> "Figure":
+    return as_figure(spec(rows))
+
+
+def table(rows: Sequence[Result]) -> Table:
+    """The records, the newest first."""
+    if not rows:
+        return Table(["Day (UTC)", "Model", "Score"], [])
+    metric = rows[0].metric
+    unit = f" ({metric.unit})" if metric.unit else ""
+    header = ["Day (UTC)", "Model", f"Best {metric.title} so far{unit}"]
+    return Table(header, [[f"{row.at:%Y-%m-%d}", row.name, _written(row)] for row in reversed(records(rows))])
+
+
+def _written(row: Result) -> str:
+    return percent(row.score) if row.metric.unit == "%" else significant(row.score)
