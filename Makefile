@@ -48,7 +48,7 @@ lint: .venv/.installed-dev ## Check style, types, layers, layout, regular expres
 
 screenshots: .venv/.installed-dev ## Look at all pages, light, dark and 390 px wide, and take pictures: SHOTS=folder
 	@mkdir -p "$(SHOTS)" && env PODIUM_SCREENSHOTS="$$(cd "$(SHOTS)" && pwd)" PODIUM_REQUIRE=chromium \
-		$(PY) -m pytest -n 2 --dist loadfile -m "" tests/web/*browser*.py && $(PY) -m tests.web.looked_at
+		$(PY) -m pytest -n 2 --dist loadfile -m "" tests/web/*/*browser*.py && $(PY) -m tests.web.looked_at
 	@echo "The pictures are in $(SHOTS)."
 
 bench: .venv/.installed-dev ## Measure what Podium promises

@@ -27,7 +27,7 @@ def _organiser_and_draft() -> tuple[Any, Any]:
     from django.contrib.auth.models import User
     from django.test import Client
 
-    from leaderboard.actions import drafts
+    from leaderboard.actions.problems import drafts
 
     client = Client(headers={"Host": "localhost"})
     client.force_login(User.objects.create_superuser("organiser"))
@@ -52,7 +52,7 @@ def _figures(client: Any, target: Any, n: int) -> Iterator[Figure]:
 
 def _draft(n: int) -> Any:
     from benchmarks.rows import cpu_track
-    from leaderboard.actions.tracks import offer
+    from leaderboard.actions.curation.tracks import offer
     from problems.actions import releases
     from problems.formats.compute_eval.packs import read_problem_pack
 

@@ -36,7 +36,7 @@ class Fleet:
 
     def __init__(self, n_nodes: int) -> None:
         from benchmarks import rows
-        from runners.fleet.enrol import add_node
+        from runners.fleet.nodes.enrol import add_node
 
         self.person = rows.organiser()
         self.track = rows.cpu_track(slug=f"cpu-bench-{int(time.time())}")
@@ -50,8 +50,8 @@ class Fleet:
         import io
 
         from benchmarks import rows
-        from leaderboard.actions.submit import submit
-        from leaderboard.catalogue import catalogue_of
+        from leaderboard.actions.intake.submit import submit
+        from leaderboard.intake.catalogue import catalogue_of
         from leaderboard.rows.submissions import SubmissionMetadata
         from problems.formats.submission import read_submission
 
@@ -233,7 +233,7 @@ def queries(fleet: Fleet) -> list[Figure]:
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
-    from runners.fleet.problem_refs import problem_ref
+    from runners.fleet.attempts.problem_refs import problem_ref
 
     fleet.submit(PROBLEMS)
     client = Client(headers={"Host": "127.0.0.1", "Authorization": f"Bearer {fleet.tokens[0]}"})

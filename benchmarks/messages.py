@@ -13,7 +13,7 @@ from celery import Celery
 
 from benchmarks.figures import Figure, show
 from runners.agent.stage_worker import StageWorker, make_app
-from runners.fleet.messages import publish
+from runners.fleet.queue.messages import publish
 from runners.wire.broker import celery_settings
 from runners.wire.protocol import Stage
 from runners.wire.queues import GRADE, declared_by_site, queue_name

@@ -157,7 +157,7 @@ def _seed() -> tuple[list[str], str]:
     from django.utils import timezone
 
     from benchmarks import rows
-    from leaderboard.actions.pmpp_runs import NewToken, issue_token
+    from leaderboard.actions.intake.pmpp_runs import NewToken, issue_token
 
     person, track = rows.organiser(), rows.cpu_track()
     release = rows.published_release(trivial_problem_pack(PROBLEMS), person, track)

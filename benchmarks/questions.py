@@ -39,9 +39,9 @@ def _check(settled: int) -> None:
 def _submit() -> None:
     """Every second sample of each question is right."""
     from benchmarks import rows
-    from leaderboard.actions.submit import submit
-    from leaderboard.actions.tracks import no_hardware
-    from leaderboard.catalogue import catalogue_of
+    from leaderboard.actions.curation.tracks import no_hardware
+    from leaderboard.actions.intake.submit import submit
+    from leaderboard.intake.catalogue import catalogue_of
     from leaderboard.rows.submissions import SubmissionMetadata
     from problems.formats.submission import read_submission
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from leaderboard.actions.tracks import offer
+from leaderboard.actions.curation.tracks import offer
 from leaderboard.models import Entrant, Track
 from problems.actions import releases
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.models import Release
-from runners.fleet.enrol import add_node
+from runners.fleet.nodes.enrol import add_node
 
 
 def published_release(pack: bytes, organiser: User, track: Track) -> Release:

@@ -12,11 +12,11 @@ from demo.entrants import DemoEntrant, solution_pack
 from demo.environment import DemoRefused
 from demo.seed import ORGANISER
 from demo.seed_types import LiveRelease
-from leaderboard.actions import curate
-from leaderboard.actions.baselines import submit_baselines
+from leaderboard.actions.curation import curate
+from leaderboard.actions.curation.baselines import submit_baselines
 from leaderboard.errors import Refused
 from leaderboard.models import Evaluation, EvaluationState, Track
-from leaderboard.models.entrant import EntrantKind
+from leaderboard.models.entrants.entrant import EntrantKind
 from problems.models import QuestionPolicy, Release
 from problems.spec.kinds import Kind
 

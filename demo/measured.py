@@ -14,8 +14,8 @@ from demo.entrants import DemoEntrant, load_entrants
 from demo.packs import problems_of
 from demo.parts import part_of
 from demo.seed_types import BoardName
-from leaderboard.actions import curate
-from leaderboard.actions.tracks import offer
+from leaderboard.actions.curation import curate
+from leaderboard.actions.curation.tracks import offer
 from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Entrant, Track
 from leaderboard.standings.rank import rank_touched

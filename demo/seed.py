@@ -13,18 +13,18 @@ from demo.entrants import DemoEntrant
 from demo.measured import MEASURED, as_file, seed_measured
 from demo.releases import DemoRelease
 from demo.seed_types import BoardName, LiveRelease, Seed
-from leaderboard.actions import curate
-from leaderboard.actions.tracks import offer
-from leaderboard.actions.verify import verify
+from leaderboard.actions.curation import curate
+from leaderboard.actions.curation.tracks import offer
+from leaderboard.actions.curation.verify import verify
 from leaderboard.models import ApiToken, Entrant, Track
-from leaderboard.models.token import Scope
+from leaderboard.models.accounts.token import Scope
 from problems.formats.compute_eval.packs import ProblemPack
 from problems.models import Release
 from runners.agent.capabilities import find_out
 from runners.agent.sandbox import Sandbox
-from runners.fleet.enrol import add_node, tracks_of
 from runners.fleet.models import Node
-from runners.fleet.service import renew_token
+from runners.fleet.nodes.enrol import add_node, tracks_of
+from runners.fleet.nodes.service import renew_token
 
 NODE = "demo"
 ORGANISER, PARTICIPANT = "demo-organiser", "demo"

@@ -15,8 +15,10 @@ class LeaderboardConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from leaderboard import checks, guards, name_records, sign_in_audit  # noqa: F401
+        from leaderboard.accounts import sign_in_audit  # noqa: F401
         from leaderboard.admin import accounts  # noqa: F401 - the framework has registered its own by now
+        from leaderboard.entrants import name_records  # noqa: F401
+        from leaderboard.site import checks, guards  # noqa: F401
 
         guards.register()
         post_migrate.connect(_make_cache_table, sender=self)

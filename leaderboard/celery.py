@@ -35,7 +35,7 @@ def _make_app() -> Celery:
         celery_settings(settings.BROKER_URL, settings.BROKER_FOLDER, settings.CELERY_EVENTS),
         task_default_queue=QUEUE,
         task_queues=[Queue(QUEUE), Queue(LONG_QUEUE)],
-        beat_scheduler="leaderboard.beat:OfOneWorker",  # in memory: the default keeps a pickled file
+        beat_scheduler="leaderboard.site.beat:OfOneWorker",  # in memory: the default keeps a pickled file
         beat_schedule={
             "rank": _every("podium.rank", settings.RANKING_INTERVAL_SECONDS),
             "score": _every("podium.score", SCORE_SECONDS),

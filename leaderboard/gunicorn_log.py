@@ -4,7 +4,7 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
-from leaderboard.redaction import RedactingFormatter
+from leaderboard.site.redaction import RedactingFormatter
 
 
 class RedactingLogger(Logger):

@@ -12,7 +12,8 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from leaderboard import env, providers
+from leaderboard.accounts import providers
+from leaderboard.site import env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("PODIUM_VAR_DIR", str(BASE_DIR / "var")))
@@ -78,9 +79,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "runners.fleet.node_calls.NodeCalls",
+    "runners.fleet.nodes.node_calls.NodeCalls",
     "csp.middleware.CSPMiddleware",
-    "leaderboard.bounded_requests.BoundedRequests",
+    "leaderboard.site.bounded_requests.BoundedRequests",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -90,8 +91,8 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
-    "leaderboard.staff_mfa.StaffNeedSecondFactor",
-    "leaderboard.unavailable.UnavailablePages",
+    "leaderboard.accounts.staff_mfa.StaffNeedSecondFactor",
+    "leaderboard.site.unavailable.UnavailablePages",
 ]
 
 ROOT_URLCONF = "leaderboard.pmpp.urls" if SERVES == "pmpp" else "leaderboard.urls"
@@ -198,12 +199,12 @@ ACCOUNT_PREVENT_ENUMERATION = "strict"  # an address may be given for several ac
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_USERNAME_CALLABLE = "leaderboard.sign_in_audit.name_tried"
-ACCOUNT_ADAPTER = "leaderboard.web.sign_up.AccountAdapter"
+AXES_USERNAME_CALLABLE = "leaderboard.accounts.sign_in_audit.name_tried"
+ACCOUNT_ADAPTER = "leaderboard.web.accounts.sign_up.AccountAdapter"
 ACCOUNT_FORMS = {
-    "signup": "leaderboard.web.sign_up.SignUpForm",
-    "change_password": "leaderboard.web.password_forms.ChangePasswordForm",
-    "set_password": "leaderboard.web.password_forms.SetPasswordForm",
+    "signup": "leaderboard.web.accounts.sign_up.SignUpForm",
+    "change_password": "leaderboard.web.accounts.password_forms.ChangePasswordForm",
+    "set_password": "leaderboard.web.accounts.password_forms.SetPasswordForm",
 }
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
@@ -213,8 +214,8 @@ MFA_ALLOW_UNVERIFIED_EMAIL = True  # the site verifies no addresses
 MFA_TOTP_ISSUER = "Podium"
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # browsers offer passkeys without TLS on localhost alone
 STAFF_MFA = env.boolean("PODIUM_STAFF_MFA", False)
-SOCIALACCOUNT_ADAPTER = "leaderboard.web.social.SocialAccountAdapter"
-SOCIALACCOUNT_FORMS = {"signup": "leaderboard.web.social.SocialSignUpForm"}
+SOCIALACCOUNT_ADAPTER = "leaderboard.web.accounts.social.SocialAccountAdapter"
+SOCIALACCOUNT_FORMS = {"signup": "leaderboard.web.accounts.social.SocialSignUpForm"}
 SOCIALACCOUNT_QUERY_EMAIL = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True  # where PODIUM_…_TRUSTS_EMAIL allows it at all
 SOCIALACCOUNT_PROVIDERS = providers.from_environment()
@@ -256,7 +257,7 @@ WEBHOOK_PRIVATE = env.boolean("PODIUM_WEBHOOK_PRIVATE", False)
 # Invitations and notifications are mailed, and nothing else: a link that sets a password has no place in a mailbox or
 # in the log of the site.
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
-AXES_CLIENT_IP_CALLABLE = "leaderboard.client_address.of"
+AXES_CLIENT_IP_CALLABLE = "leaderboard.site.client_address.of"
 ALLAUTH_TRUSTED_PROXY_COUNT = 1 if BEHIND_PROXY else 0
 
 LANGUAGE_CODE = "en"
@@ -315,12 +316,12 @@ PACKING_MEMORY_MIB = env.integer("PODIUM_PACKING_MEMORY_MIB", 4096, least=64)
 SUBMIT_RATE = env.text("PODIUM_SUBMIT_RATE", "120/min")
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "leaderboard.api.authentication.TokenAuthentication",
+        "leaderboard.api.site.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
     "DEFAULT_PARSER_CLASSES": [
-        "leaderboard.api.json_parser.BoundedJSONParser",
+        "leaderboard.api.site.json_parser.BoundedJSONParser",
         "rest_framework.parsers.FormParser",
         "rest_framework.parsers.MultiPartParser",
     ],
@@ -331,7 +332,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.ScopedRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {"submit": SUBMIT_RATE},
     "NUM_PROXIES": 1 if BEHIND_PROXY else 0,
-    "EXCEPTION_HANDLER": "leaderboard.api.errors.handle",
+    "EXCEPTION_HANDLER": "leaderboard.api.site.errors.handle",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Podium API",
@@ -357,7 +358,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "class": "leaderboard.redaction.RedactingFormatter",
+            "class": "leaderboard.site.redaction.RedactingFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
         }

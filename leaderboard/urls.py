@@ -6,7 +6,7 @@ from django.urls import include, path
 from django.views.decorators.cache import never_cache
 from django.views.generic import RedirectView, TemplateView
 
-handler400 = "leaderboard.bad_request.bad_request"
+handler400 = "leaderboard.site.bad_request.bad_request"
 
 urlpatterns = [
     path("admin/", admin.site.urls),
@@ -18,7 +18,7 @@ urlpatterns = [
     path("accounts/2fa/", RedirectView.as_view(pattern_name="sign_in_methods")),  # in place of allauth's list
     path("accounts/2fa/recovery-codes/", never_cache(view_recovery_codes)),  # shown once: no browser keeps the page
     path("accounts/2fa/", include("allauth.mfa.urls")),
-    path("accounts/", include("leaderboard.web.social")),
+    path("accounts/", include("leaderboard.web.accounts.social")),
     path("accounts/3rdparty/", include("allauth.socialaccount.urls")),
     path("accounts/", include("allauth.socialaccount.providers.github.urls")),
     path("accounts/", include("allauth.socialaccount.providers.openid_connect.urls")),

@@ -19,9 +19,9 @@ from leaderboard.models import (
     Submission,
     Trial,
 )
-from leaderboard.models.decision import DecisionKind
-from leaderboard.models.entrant import EntrantKind
-from leaderboard.models.team import SUBMITTING
+from leaderboard.models.curation.decision import DecisionKind
+from leaderboard.models.entrants.entrant import EntrantKind
+from leaderboard.models.entrants.team import SUBMITTING
 from problems.models import Problem, Release
 from problems.sealing import sealed
 from problems.spec.kinds import SITE_KINDS

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from leaderboard.models import Standing
-from leaderboard.models.estimates import Triple, kept
+from leaderboard.models.boards.estimates import Triple, kept
 
 
 def estimates(figures: dict[str, Triple | float | None], **parts: dict[str, Any]) -> dict[str, Any]:

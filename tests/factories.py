@@ -11,9 +11,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
-from leaderboard.actions import tracks as track_actions
-from leaderboard.actions.submit import submit
-from leaderboard.catalogue import catalogue_of
+from leaderboard.actions.curation import tracks as track_actions
+from leaderboard.actions.intake.submit import submit
+from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.models import (
     ApiToken,
     Entrant,
@@ -25,8 +25,8 @@ from leaderboard.models import (
     Team,
     Track,
 )
-from leaderboard.models.evaluation import ResultOrigin
-from leaderboard.models.team import Role as TeamRole
+from leaderboard.models.entrants.team import Role as TeamRole
+from leaderboard.models.submissions.evaluation import ResultOrigin
 from leaderboard.rows.origin import Origin
 from leaderboard.rows.results import append_result
 from leaderboard.rows.submissions import SubmissionMetadata

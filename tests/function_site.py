@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from leaderboard.actions.submit import submit
-from leaderboard.catalogue import catalogue_of
+from leaderboard.actions.intake.submit import submit
+from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.models import Evaluation, Submission, Track
 from leaderboard.rows.submissions import SubmissionMetadata
 from problems.actions import releases as release_actions

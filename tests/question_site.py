@@ -3,9 +3,9 @@
 import io
 from typing import Any
 
-from leaderboard.actions import curate
-from leaderboard.actions.submit import submit
-from leaderboard.catalogue import catalogue_of
+from leaderboard.actions.curation import curate
+from leaderboard.actions.intake.submit import submit
+from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.models import Entrant, Submission, Track
 from leaderboard.rows.submissions import SubmissionMetadata
 from problems.actions import releases as release_actions

@@ -9,12 +9,12 @@ from time import thread_time
 
 import pytest
 
-from leaderboard.first_failure import _name_in, _without_quoting, without_quotations
-from leaderboard.first_message import normalised, telling_line
-from leaderboard.listings import kernels_of, parts_of
-from leaderboard.redaction import redacted
+from leaderboard.results.first_failure import _name_in, _without_quoting, without_quotations
+from leaderboard.results.first_message import normalised, telling_line
+from leaderboard.results.listings import kernels_of, parts_of
 from leaderboard.similarity import fingerprints
-from leaderboard.web.compiler_messages import errors_in, linked
+from leaderboard.site.redaction import redacted
+from leaderboard.web.results.compiler_messages import errors_in, linked
 from podium.ci.junit import xml_text
 from podium.ci.outcomes import named_place
 from podium.ci.step_summary import literal
@@ -39,7 +39,7 @@ from runners.agent.job.building import printed_by
 from runners.agent.judges.command import harness_code
 from runners.agent.judges.command.runs import _WANTS_MEMORY
 from runners.agent.profilers.ncu_csv import DamagedTable, _sections, read_launches
-from runners.fleet.match import version_of
+from runners.fleet.queue.fit import version_of
 from runners.fleet.views import _without_nul
 
 N_CHARACTERS = 100_000
@@ -283,7 +283,7 @@ def test_counts_are_found_as_before(form: str) -> None:
 
 def test_sizes_of_kernels_are_read_as_before() -> None:
     old = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-    from leaderboard.listings import _PROPERTIES
+    from leaderboard.results.listings import _PROPERTIES
 
     pieces = ["1", "20", " bytes stack frame, ", " bytes spill stores, ", " bytes spill loads", "a", " "]
     pieces.append("1 bytes stack frame, 2 bytes spill stores, 3 bytes spill loads")

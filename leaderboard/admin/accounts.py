@@ -13,7 +13,7 @@ from django.contrib.auth.models import Group, User
 from django.db import models, transaction
 from django.http import HttpRequest
 
-from leaderboard.actions.end_tokens import end_tokens, n_tokens_of
+from leaderboard.actions.accounts.end_tokens import end_tokens, n_tokens_of
 from leaderboard.admin.audited import AuditedAdmin
 from leaderboard.admin.base import Act, Outcome
 from leaderboard.models.audit import record

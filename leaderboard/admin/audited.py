@@ -7,11 +7,11 @@ from django.db import transaction
 from django.forms.models import _get_foreign_key
 from django.http import HttpRequest
 
-from leaderboard import stale_forms
 from leaderboard.admin.base import ActingAdmin
 from leaderboard.models.audit import record
 from leaderboard.models.audit_values import edit_detail
-from leaderboard.stale_forms import GuardedForm
+from leaderboard.site import stale_forms
+from leaderboard.site.stale_forms import GuardedForm
 
 
 class AuditedAdmin(ActingAdmin):

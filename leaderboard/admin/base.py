@@ -21,9 +21,9 @@ from django.urls import URLPattern, path, reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 
-from leaderboard import stale_forms
 from leaderboard.errors import Refused
 from leaderboard.models.audit import AuditEntry, target_of
+from leaderboard.site import stale_forms
 from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
 from problems.spec.nesting import nests_too_deeply

@@ -9,14 +9,14 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.api.base import ApiView, Pages, found
-from leaderboard.board.columns import Column
-from leaderboard.board.export import ranking_facts, records
-from leaderboard.board.problem_choice import ReleaseProblems, unknown
-from leaderboard.board.query import BoardQuery, parse, why_no_day
-from leaderboard.board.source import source_of
-from leaderboard.board.table import imported_words, load_all
-from leaderboard.board.timed_work import counts_of
+from leaderboard.api.site.base import ApiView, Pages, found
+from leaderboard.boards.columns import Column
+from leaderboard.boards.export import ranking_facts, records
+from leaderboard.boards.problem_choice import ReleaseProblems, unknown
+from leaderboard.boards.query import BoardQuery, parse, why_no_day
+from leaderboard.boards.source import source_of
+from leaderboard.boards.table import imported_words, load_all
+from leaderboard.boards.timed_work import counts_of
 from leaderboard.models import Track
 from leaderboard.standings.noise import references_of
 from leaderboard.standings.rankable import ranking_error

@@ -9,8 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.api.base import ApiView, found
-from leaderboard.board.compare import LEAST, MOST, Comparison, Pair, compare
+from leaderboard.api.site.base import ApiView, found
+from leaderboard.boards.compare import LEAST, MOST, Comparison, Pair, compare
 from leaderboard.errors import Refused
 from leaderboard.models import ReleaseTrack
 from leaderboard.visibility import visible_standings

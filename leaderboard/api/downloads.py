@@ -8,13 +8,13 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 
 from leaderboard import blobs
-from leaderboard.api.base import ApiView, found, not_found
-from leaderboard.api.permissions import HasScope
+from leaderboard.api.site.base import ApiView, found, not_found
+from leaderboard.api.site.permissions import HasScope
 from leaderboard.errors import Conflict, NotAllowed
-from leaderboard.own_samples import sample_lines, samples_of
-from leaderboard.reproduce import solutions_file
-from leaderboard.sample_packs import pack_of
-from leaderboard.starter_kit import open_kit
+from leaderboard.intake.starter_kit import open_kit
+from leaderboard.results.reproduce import solutions_file
+from leaderboard.submissions.own_samples import sample_lines, samples_of
+from leaderboard.submissions.sample_packs import pack_of
 from leaderboard.visibility import may_see_statements, view_of, visible_evaluations, why_unreadable
 from problems.models import Release
 

@@ -8,12 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import ScopedRateThrottle
 
-from leaderboard.actions.dry_run import Contents, DryRun, Fault, dry_run
+from leaderboard.accounts.quotas import Today, Use
+from leaderboard.actions.intake.dry_run import Contents, DryRun, Fault, dry_run
+from leaderboard.actions.intake.dry_run_words import effects, summary
 from leaderboard.api import intake
-from leaderboard.api.base import ApiView
-from leaderboard.api.json_parser import BoundedJSONParser
-from leaderboard.dry_run_words import effects, summary
-from leaderboard.quotas import Today, Use
+from leaderboard.api.site.base import ApiView
+from leaderboard.api.site.json_parser import BoundedJSONParser
 
 SHOWN = 200
 """The most faults, and the most invalid samples, that are listed."""

@@ -8,11 +8,11 @@ from rest_framework import exceptions, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.actions.create_entrant import create_entrant
-from leaderboard.api.base import ApiList, ApiView, found
-from leaderboard.entrant_rules import OWN_KINDS, why_bad_name
+from leaderboard.actions.entrants.create_entrant import create_entrant
+from leaderboard.api.site.base import ApiList, ApiView, found
+from leaderboard.entrants.entrant_rules import OWN_KINDS, why_bad_name
 from leaderboard.models import Entrant
-from leaderboard.models.entrant import EntrantKind
+from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.visibility import visible_entrants
 
 

@@ -8,15 +8,15 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.api.base import ApiView, found, not_found
-from leaderboard.board.numerals import milliseconds
-from leaderboard.first_failure import FirstFailures
-from leaderboard.headline import counted_of, headline_of
-from leaderboard.measurements import held_out_of
+from leaderboard.api.site.base import ApiView, found, not_found
 from leaderboard.models import Evaluation, Flag, Measurement, Result, Submission
-from leaderboard.models.evaluation import ResultOrigin
-from leaderboard.reproduce import Recipe, recipe_of
-from leaderboard.shown_cases import shown_cases, shown_measurements
+from leaderboard.models.submissions.evaluation import ResultOrigin
+from leaderboard.results.first_failure import FirstFailures
+from leaderboard.results.headline import counted_of, headline_of
+from leaderboard.results.measurements import held_out_of
+from leaderboard.results.reproduce import Recipe, recipe_of
+from leaderboard.results.shown_cases import shown_cases, shown_measurements
+from leaderboard.site.numerals import milliseconds
 from leaderboard.standings.absent import AbsentSamples
 from leaderboard.visibility import (
     SubmissionView,

@@ -9,11 +9,11 @@ from django.conf import settings
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from leaderboard.api.base import NamedNotFound, found
-from leaderboard.api.errors import TooLarge
 from leaderboard.api.releases import FileSerializer
-from leaderboard.catalogue import catalogue_of
-from leaderboard.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE
+from leaderboard.api.site.base import NamedNotFound, found
+from leaderboard.api.site.errors import TooLarge
+from leaderboard.intake.catalogue import catalogue_of
+from leaderboard.intake.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE
 from leaderboard.models import Track
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.visibility import visible_entrants

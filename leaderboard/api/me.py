@@ -7,7 +7,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.api.base import ApiView
+from leaderboard.api.site.base import ApiView
 from leaderboard.models import ApiToken, Entrant
 
 

@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard import visibility
-from leaderboard.api.base import ApiList, ApiView, found
+from leaderboard.api.site.base import ApiList, ApiView, found
+from leaderboard.curation.public_record import COLUMNS, public_record, undisclosed
 from leaderboard.errors import NotAllowed
-from leaderboard.public_record import COLUMNS, public_record, undisclosed
 from problems.models import Problem, Release
 
 

@@ -8,8 +8,8 @@ from operator import itemgetter
 from typing import Any
 
 from leaderboard.api.evaluations import facts_of, facts_of_absent, first_failure_of, with_facts
-from leaderboard.first_failure import FirstFailures
 from leaderboard.models import Evaluation, EvaluationState, Submission, Track
+from leaderboard.results.first_failure import FirstFailures
 from leaderboard.standings.absent import AbsentSamples, absent_samples
 from leaderboard.visibility import SubmissionView
 from runners.wire.protocol import Verdict

@@ -13,15 +13,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import ScopedRateThrottle
 
-from leaderboard.actions.cancel import cancel
-from leaderboard.actions.choose import choose
-from leaderboard.actions.rerun import rerun
-from leaderboard.actions.submit import submit
+from leaderboard.actions.intake.dry_run_words import already_here
+from leaderboard.actions.intake.submit import submit
+from leaderboard.actions.submissions.cancel import cancel
+from leaderboard.actions.submissions.choose import choose
+from leaderboard.actions.submissions.rerun import rerun
 from leaderboard.api import intake
-from leaderboard.api.base import ApiList, ApiView, found
-from leaderboard.api.json_parser import BoundedJSONParser
 from leaderboard.api.results import result_lines
-from leaderboard.dry_run_words import already_here
+from leaderboard.api.site.base import ApiList, ApiView, found
+from leaderboard.api.site.json_parser import BoundedJSONParser
 from leaderboard.models import Counted, Evaluation, Submission
 from leaderboard.visibility import view_of, visible_submissions
 

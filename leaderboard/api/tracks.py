@@ -5,7 +5,7 @@ from typing import ClassVar
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
-from leaderboard.api.base import ApiList
+from leaderboard.api.site.base import ApiList
 from leaderboard.models import Track
 
 

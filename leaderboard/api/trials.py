@@ -8,15 +8,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import ScopedRateThrottle
 
-from leaderboard.actions.try_solution import try_solution
+from leaderboard.actions.intake.try_solution import try_solution
 from leaderboard.api import intake
-from leaderboard.api.base import ApiView, found
 from leaderboard.api.evaluations import STEP_FACTS, CaseSerializer, StepSerializer
 from leaderboard.api.releases import FileSerializer
-from leaderboard.catalogue import catalogue_of
-from leaderboard.logs import SHOWN_BYTES, log_text
+from leaderboard.api.site.base import ApiView, found
+from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.models import Track, Trial
-from leaderboard.shown_cases import shown_trial_cases
+from leaderboard.results.logs import SHOWN_BYTES, log_text
+from leaderboard.results.shown_cases import shown_trial_cases
 from leaderboard.visibility import visible_trials
 from problems.formats.submission import single_solution
 from problems.models import Problem, Release

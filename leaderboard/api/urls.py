@@ -12,12 +12,11 @@ from leaderboard.api import (
     evaluations,
     me,
     releases,
-    routes,
-    schema,
     submissions,
     tracks,
     trials,
 )
+from leaderboard.api.site import routes, schema
 
 ROUTES: list[routes.Route] = [
     ("me", me.MeView),

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from leaderboard.charts import (
+from leaderboard.charts.boards import (
     fast_p,
     forest,
     heat_map,

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from leaderboard.board.numerals import percent, significant
-from leaderboard.models.estimates import Estimates, Triple, figure_of
+from leaderboard.models.boards.estimates import Estimates, Triple, figure_of
+from leaderboard.site.numerals import percent, significant
 from scoring.metrics import Metric, pass_at, shown_metric
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from leaderboard.board.numerals import MISSING, percent
+from leaderboard.charts.boards.fast_p import DASHES
 from leaderboard.charts.chart import (
     GREY,
     Chart,
@@ -19,8 +19,8 @@ from leaderboard.charts.chart import (
     plain,
 )
 from leaderboard.charts.colours import colour_of
-from leaderboard.charts.fast_p import DASHES
-from leaderboard.models.estimates import Triple
+from leaderboard.models.boards.estimates import Triple
+from leaderboard.site.numerals import MISSING, percent
 
 MAX_COMPARED = 100
 """Ranked entrants of a board, by rank, whose mean stands beside an entrant's bar."""

@@ -6,9 +6,9 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from leaderboard.board.numerals import milliseconds
 from leaderboard.charts.chart import GREY, Spec, Table, as_figure, axis, layout, plain
 from leaderboard.charts.colours import PALETTE
+from leaderboard.site.numerals import milliseconds
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure

@@ -8,17 +8,18 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from leaderboard import blobs, logs
-from leaderboard.charts import runs
+from leaderboard import blobs
 from leaderboard.charts.chart import Table
+from leaderboard.charts.results import runs
 from leaderboard.flags.shown import ShownFlag, appealed, current, ruled, shown, undecided, with_effects
-from leaderboard.measurements import measurements_of, provenance_rows, runs_of
 from leaderboard.models import Decision, Flag, Measurement
-from leaderboard.models.decision import DecisionKind
-from leaderboard.models.entrant import EntrantKind
-from leaderboard.rollouts import SampleUnreadable, read_sample
-from leaderboard.side_by_side import FilePair, compare_files
-from leaderboard.timings import DeviceFact, device_facts, facts_as_others
+from leaderboard.models.curation.decision import DecisionKind
+from leaderboard.models.entrants.entrant import EntrantKind
+from leaderboard.results import logs
+from leaderboard.results.measurements import measurements_of, provenance_rows, runs_of
+from leaderboard.results.timings import DeviceFact, device_facts, facts_as_others
+from leaderboard.submissions.rollouts import SampleUnreadable, read_sample
+from leaderboard.submissions.side_by_side import FilePair, compare_files
 from leaderboard.visibility import SubmissionView
 from problems.models import Problem
 from problems.spec.record import FileRole

@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from leaderboard.flags.rules import FlagRule, rule_of
 from leaderboard.models import Appeal, Counted, Decision, Evaluation, Flag, ProblemTrack
-from leaderboard.models.decision import DecisionKind
+from leaderboard.models.curation.decision import DecisionKind
 from runners.wire.protocol import FlagScope, Verdict
 from scoring.metrics import Need, UnknownMetric, metric_named
 

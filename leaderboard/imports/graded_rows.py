@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.errors import Refused
-from leaderboard.measured import cuda_of
 from leaderboard.models import ProblemTrack, Track
+from leaderboard.results.measured import cuda_of
 from problems.formats.graded_rows import GradedRow, NumberedRow
 from problems.models import Problem, Release
 from problems.spec.digests import grading_digest

@@ -8,22 +8,22 @@ from typing import Any, BinaryIO
 
 from django.db import transaction
 
-from leaderboard.actions.tracks import note_peaks
-from leaderboard.catalogue import catalogue_of
+from leaderboard.actions.curation.tracks import note_peaks
 from leaderboard.errors import Conflict, NotAllowed
 from leaderboard.imports.graded_reports import report_of
 from leaderboard.imports.graded_rows import Matched, match
-from leaderboard.measured import where_measured
+from leaderboard.intake.catalogue import catalogue_of
+from leaderboard.intake.submission_rules import check_is_open, check_tracks
 from leaderboard.models import Entrant, Evaluation, EvaluationState, Result, Submission, Track
 from leaderboard.models.audit import record
-from leaderboard.models.evaluation import ResultOrigin
-from leaderboard.models.submission import IMPORT
+from leaderboard.models.submissions.evaluation import ResultOrigin
+from leaderboard.models.submissions.submission import IMPORT
+from leaderboard.results.measured import where_measured
 from leaderboard.rows.evaluations import make_evaluations
 from leaderboard.rows.origin import Origin
 from leaderboard.rows.results import append_result
 from leaderboard.rows.submissions import SubmissionMetadata, identity_of, store_blobs, store_samples, twin
 from leaderboard.standings import count, scores
-from leaderboard.submission_rules import check_is_open, check_tracks
 from problems.formats.bounded import DEFAULT_LIMITS, UploadLimits
 from problems.formats.drafts import SampleDraft, SampleJudge, SubmissionDraft
 from problems.formats.graded_rows import read_graded_rows

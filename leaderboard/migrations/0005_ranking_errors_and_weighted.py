@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-import leaderboard.models.track
+import leaderboard.models.boards.track
 
 
 class Migration(migrations.Migration):
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
                 blank=True,
                 default=dict,
                 help_text='Measured ceilings: {"gbps": 4000, "gflops": {"fp32": 50000}}.',
-                validators=[leaderboard.models.track.valid_peaks],
+                validators=[leaderboard.models.boards.track.valid_peaks],
             ),
         ),
     ]

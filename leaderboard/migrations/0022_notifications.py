@@ -8,7 +8,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import leaderboard.models.notification
+import leaderboard.models.accounts.notification
 
 
 def announce_nothing_old(apps: Any, _schema_editor: Any) -> None:
@@ -70,7 +70,9 @@ class Migration(migrations.Migration):
                 ("url", models.CharField(max_length=500)),
                 (
                     "nonce",
-                    models.CharField(default=leaderboard.models.notification.new_nonce, editable=False, max_length=64),
+                    models.CharField(
+                        default=leaderboard.models.accounts.notification.new_nonce, editable=False, max_length=64
+                    ),
                 ),
                 ("is_on", models.BooleanField(default=True)),
                 ("off_reason", models.CharField(blank=True, help_text="Why the site turned it off.", max_length=200)),

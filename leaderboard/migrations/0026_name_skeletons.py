@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from leaderboard.names import digest_of_skeleton, why_imitates
+from leaderboard.models.entrants.names import digest_of_skeleton, why_imitates
 
 NAMES = (
     ("leaderboard", "Entrant", "name", "entrant"),

@@ -8,8 +8,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.models import Delivery, DeliveryState, Entrant, Submission, SubmissionState, Webhook
-from leaderboard.models.entrant import EntrantKind
-from leaderboard.models.submission import IMPORT
+from leaderboard.models.entrants.entrant import EntrantKind
+from leaderboard.models.submissions.submission import IMPORT
 
 A_TURN = 50
 MAILS_A_DAY = 100

@@ -9,7 +9,7 @@ from threading import Event
 from django.conf import settings
 
 from leaderboard import blobs
-from leaderboard.actions import pack_uploads
+from leaderboard.actions.problems import pack_uploads
 from leaderboard.models import Packing
 from leaderboard.packing.process import Stopped, run_podium
 from problems.formats.folder_archive import folder_name

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from leaderboard.first_message import telling_line
-from leaderboard.logs import log_text
 from leaderboard.models import PmppRun, PmppRunState
+from leaderboard.results.first_message import telling_line
+from leaderboard.results.logs import log_text
 from runners.wire.protocol import BUILD_STEP, FlagScope, Verdict
 
 LOG_BYTES = 200_000

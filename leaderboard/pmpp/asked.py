@@ -6,8 +6,8 @@ from typing import Annotated
 from django.db.models import QuerySet
 from pydantic import BaseModel, Field
 
-from leaderboard.catalogue import catalogue_of
 from leaderboard.errors import Refused
+from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.models import PmppToken
 from leaderboard.visibility import is_organiser
 from problems.formats.submission import PackRefused, SampleDraft, single_solution

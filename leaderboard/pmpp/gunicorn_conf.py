@@ -2,8 +2,8 @@
 
 import os
 
-from leaderboard import env
 from leaderboard.gunicorn_log import RedactingLogger
+from leaderboard.site import env
 
 SPARE_THREADS = 16
 """Answer 503, health and tasks while all places are taken."""

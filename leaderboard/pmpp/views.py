@@ -14,10 +14,10 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 from pydantic import BaseModel, ValidationError
 
-from leaderboard.actions.pmpp_runs import ask, note_unanswered
+from leaderboard.actions.intake.pmpp_runs import ask, note_unanswered
 from leaderboard.errors import Refused
 from leaderboard.models import PmppRun, PmppToken
-from leaderboard.models.pmpp import ENDED_RUNS
+from leaderboard.models.submissions.pmpp import ENDED_RUNS
 from leaderboard.pmpp import answers
 from leaderboard.pmpp.asked import (
     CheckRequest,

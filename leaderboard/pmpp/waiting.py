@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from django.db import Error, connection
 
 from leaderboard.models import PmppRun
-from leaderboard.models.pmpp import ENDED_RUNS
+from leaderboard.models.submissions.pmpp import ENDED_RUNS
 
 LOOK_SECONDS = 0.25
 

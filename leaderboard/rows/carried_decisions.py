@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from django.db.models import Exists, OuterRef
 
 from leaderboard.models import Appeal, Decision, Flag, Result, RevisionAnswer, Submission
-from leaderboard.models.decision import DecisionKind
+from leaderboard.models.curation.decision import DecisionKind
 from problems.models import Problem, Release
 from runners.wire.protocol import Purpose
 

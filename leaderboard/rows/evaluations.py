@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from django.utils import timezone
 
 from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Result, Sample, Submission, Track
-from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.models.submissions.evaluation import ResultOrigin
 from leaderboard.rows.current import make_newest_current
 from leaderboard.signals import evaluations_queued
 from leaderboard.standings import scores

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from django.utils import timezone
 
 from leaderboard.models import Evaluation, Measurement, ProblemTrack, Result
-from leaderboard.models.evaluation import SHARED_KEY_CHARACTERS
-from leaderboard.rates import public_mean_ms
+from leaderboard.models.submissions.evaluation import SHARED_KEY_CHARACTERS
+from leaderboard.results.rates import public_mean_ms
 from leaderboard.rows.origin import Origin
 from runners.wire.protocol import Clock, MeasurementReport, Purpose, Report, Role, TimingPolicy, Verdict, Witness
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from leaderboard.models.evaluation import ResultOrigin
+from leaderboard.models.submissions.evaluation import ResultOrigin
 
 
 @dataclass(frozen=True)

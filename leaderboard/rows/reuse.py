@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Result, Submission
-from leaderboard.models.evaluation import EvaluationQuerySet
+from leaderboard.models.submissions.evaluation import EvaluationQuerySet
 from leaderboard.rows.copied_results import copy_result
 from leaderboard.rows.measurements import is_provisional
 from problems.models import Problem, Release

@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from leaderboard.models import Evaluation, Flag, Measurement, Rejudge, RejudgeItem, RejudgeState, Result, Submission
-from leaderboard.models.evaluation import OPEN_STATES
-from leaderboard.models.rejudge import Change
+from leaderboard.models.curation.rejudge import Change
+from leaderboard.models.submissions.evaluation import OPEN_STATES
 from runners.wire.protocol import FlagScope, Role, Verdict
 
 TIME_TOLERANCE = 0.03

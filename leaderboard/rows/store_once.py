@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from leaderboard.accounts.quotas import check_tries
 from leaderboard.models import Submission
 from leaderboard.models.audit import record
-from leaderboard.quotas import check_tries
 from leaderboard.rows.evaluations import make_evaluations, queue_evaluations
 from leaderboard.rows.reuse import Reuse
 from leaderboard.rows.submissions import SubmissionMetadata, store_blobs, store_samples, twin

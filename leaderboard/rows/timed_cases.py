@@ -4,10 +4,10 @@ from collections.abc import Collection
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
+from leaderboard.curation.verification import REFERENCE
 from leaderboard.models import Evaluation, ProblemTrack
 from leaderboard.rows.measurements import RANKING_CLOCKS
 from leaderboard.rows.origin import Origin
-from leaderboard.verification import REFERENCE
 from problems.spec.no_time import NO_TIME
 from runners.wire.protocol import Purpose, Report, Role
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from leaderboard import blobs
 from leaderboard.models import Evaluation, EvaluationState, Result, Submission, Track
-from leaderboard.models.evaluation import ResultCase, ResultOrigin
+from leaderboard.models.submissions.evaluation import ResultCase, ResultOrigin
 from leaderboard.rows.current import make_newest_current
 from leaderboard.standings import scores
 from problems.models import Problem

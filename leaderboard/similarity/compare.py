@@ -7,10 +7,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard.models import CodePair, Fingerprint, Sample, Submission
-from leaderboard.models.entrant import EntrantKind
-from leaderboard.rollouts import READ_BYTES, SampleUnreadable, read_sample
+from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.similarity.fingerprints import Hashes, hashes_of, own_sketch
 from leaderboard.similarity.pairs import LEAST_HASHES, Found, Sketch, similar_pairs
+from leaderboard.submissions.rollouts import READ_BYTES, SampleUnreadable, read_sample
 from problems.models import Problem
 from problems.spec.kinds import NODE_KINDS
 from problems.spec.solution import FileSolution

@@ -10,7 +10,7 @@ from django.db.models import Max, Q
 
 from leaderboard.models import Chosen, Counted, Entrant, ReleaseTrack, Submission, SubmissionState, Track
 from leaderboard.models.audit import record
-from leaderboard.models.entrant import EntrantKind
+from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.standings import scores
 
 

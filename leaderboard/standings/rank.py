@@ -14,8 +14,8 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, RankedArrays, ReleaseTrack, Standing
-from leaderboard.models.entrant import EntrantKind
-from leaderboard.rates import bound_ms, cases_with_time, public_mean_ms
+from leaderboard.models.entrants.entrant import EntrantKind
+from leaderboard.results.rates import bound_ms, cases_with_time, public_mean_ms
 from leaderboard.standings import count, problem_sums, rankable, scores
 from leaderboard.standings.board_arrays import BoardArrays, pack
 from leaderboard.standings.first import note_first

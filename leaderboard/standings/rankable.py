@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Q
 
 from leaderboard.models import ProblemTrack, ReleaseTrack, Track
-from leaderboard.rates import bound_ms, speed_of_light_ms
+from leaderboard.results.rates import bound_ms, speed_of_light_ms
 from problems.actions.releases import ReleaseRefused, check_fields
 from problems.models import RANKING_FIELDS, Problem, Release
 from problems.spec.case import Case

@@ -24,7 +24,7 @@ from leaderboard.models import (
     SubmissionState,
     Track,
 )
-from leaderboard.models.decision import DecisionKind
+from leaderboard.models.curation.decision import DecisionKind
 from leaderboard.rows.measurements import is_provisional
 from leaderboard.standings.absent import AbsentSamples, absent_samples
 from leaderboard.standings.noise import noisy_results

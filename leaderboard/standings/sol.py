@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.models import ProblemScore
-from leaderboard.rates import speed_of_light_ms
+from leaderboard.results.rates import speed_of_light_ms
 from leaderboard.standings.sample_times import sample_times
 from problems.models import Problem
 from scoring.arrays import BoolArray, FloatArray, IntArray

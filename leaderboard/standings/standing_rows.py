@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.models import Counted, Standing
-from leaderboard.models.estimates import kept
+from leaderboard.models.boards.estimates import kept
 from problems.models import Release
 from scoring.board import BoardScores
 from scoring.board_input import BoardInput

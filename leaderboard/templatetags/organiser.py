@@ -10,7 +10,7 @@ from django.contrib import admin
 from django.db import models
 from django.urls import reverse
 
-from leaderboard.editors import problem_editor
+from leaderboard.curation.editors import problem_editor
 from problems.models import Problem, Release
 
 register = template.Library()
@@ -30,7 +30,7 @@ class OrganiserLink:
     url: str
 
 
-@register.inclusion_tag("podium/organiser_links.html", takes_context=True)
+@register.inclusion_tag("podium/site/organiser_links.html", takes_context=True)
 def organiser_links(context: template.Context) -> dict[str, Any]:
     """The page's rows in the admin, of those that the user may open there. Nothing for everybody else."""
     user: Any = context.get("user")
@@ -83,7 +83,7 @@ class FieldError:
     words: str
 
 
-@register.inclusion_tag("podium/error_summary.html")
+@register.inclusion_tag("podium/site/error_summary.html")
 def error_summary(form: Any, formsets: Any = (), sections: Any = (), also: Any = ()) -> dict[str, Any]:
     """The errors of a form, of its inlines and of its sections of files, each with a link to its field.
 

@@ -11,16 +11,17 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from leaderboard.board import numerals
-from leaderboard.board.problem_choice import Facet
-from leaderboard.measured import measured_words
+from leaderboard.boards.problem_choice import Facet
 from leaderboard.models import Evaluation, Measurement
-from leaderboard.side_by_side import FilePair
-from leaderboard.timings import clock_words
+from leaderboard.results.measured import measured_words
+from leaderboard.results.timings import clock_words
+from leaderboard.site import numerals
+from leaderboard.submissions.side_by_side import FilePair
 from leaderboard.visibility import SEALED
-from leaderboard.web import highlight, verdicts
-from leaderboard.web.account_nav import account_nav
-from leaderboard.web.statement import as_html
+from leaderboard.web.accounts.account_nav import account_nav
+from leaderboard.web.problems import highlight
+from leaderboard.web.problems.statement import as_html
+from leaderboard.web.results import verdicts
 from problems.models import Release
 
 register = template.Library()
@@ -48,7 +49,7 @@ def _budget(context: template.Context) -> highlight.Budget:
 
 @register.simple_tag(takes_context=True)
 def source(context: template.Context, path: str, text: str, anchored: bool = True) -> SafeString:
-    """A file as numbered, coloured lines. A path's anchors may be on a page once: see leaderboard/web/highlight.py."""
+    """A file as numbered, coloured lines. A path's anchors may be on a page once: see highlight.py."""
     return highlight.source(path, text, _budget(context), anchored=anchored)
 
 
@@ -192,7 +193,7 @@ def titled(rows: Iterable[Any]) -> list[tuple[str, str]]:
     return [(row.slug, getattr(row, "title", "") or getattr(row, "name", "") or row.slug) for row in rows]
 
 
-@register.inclusion_tag("podium/flag_badges.html")
+@register.inclusion_tag("podium/results/flag_badges.html")
 def flag_badges(release: Release, n_open: int, n_upheld: int, **narrowed: str) -> dict[str, Any]:
     """The numbers of open and of upheld flags, linked to the release's flags that are narrowed by these parameters."""
     url = f"{reverse('release_flags', args=[release.slug])}?{urlencode(narrowed, quote_via=quote)}"

@@ -2,42 +2,40 @@
 
 from django.urls import path
 
-from leaderboard.web import (
-    account_data_pages,
-    account_pages,
-    board_charts,
-    board_page,
-    board_pages,
-    card_pages,
-    clarification_pages,
-    compare_code_pages,
-    compare_pages,
-    coverage_pages,
-    demo_pages,
-    embed_pages,
-    entrant_charts,
-    entrant_pages,
-    evaluation_pages,
-    failure_pages,
-    flag_pages,
-    kit_pages,
-    listing_pages,
-    news_pages,
-    notification_pages,
-    own_pages,
-    ownership_pages,
-    pmpp_pages,
-    problem_pages,
-    rollout_pages,
-    sign_up,
-    site_map,
-    site_pages,
-    submission_pages,
-    submit_pages,
-    team_pages,
-    trial_pages,
-    typed_draft_pages,
-)
+from leaderboard.web.accounts import account as account_pages
+from leaderboard.web.accounts import account_data as account_data_pages
+from leaderboard.web.accounts import notifications as notification_pages
+from leaderboard.web.accounts import pmpp as pmpp_pages
+from leaderboard.web.accounts import sign_up
+from leaderboard.web.boards import board as board_page
+from leaderboard.web.boards import card as card_pages
+from leaderboard.web.boards import changelog as news_pages
+from leaderboard.web.boards import charts as board_charts
+from leaderboard.web.boards import compare as compare_pages
+from leaderboard.web.boards import embed as embed_pages
+from leaderboard.web.boards import release as board_pages
+from leaderboard.web.entrants import entrant as entrant_pages
+from leaderboard.web.entrants import entrant_charts
+from leaderboard.web.entrants import ownership as ownership_pages
+from leaderboard.web.entrants import teams as team_pages
+from leaderboard.web.intake import starter_kit as kit_pages
+from leaderboard.web.intake import submit as submit_pages
+from leaderboard.web.intake import trial as trial_pages
+from leaderboard.web.intake import typed_drafts as typed_draft_pages
+from leaderboard.web.problems import clarifications as clarification_pages
+from leaderboard.web.problems import coverage as coverage_pages
+from leaderboard.web.problems import problem as problem_pages
+from leaderboard.web.results import evaluation as evaluation_pages
+from leaderboard.web.results import failures as failure_pages
+from leaderboard.web.results import flags as flag_pages
+from leaderboard.web.results import machine_code as listing_pages
+from leaderboard.web.site import demo as demo_pages
+from leaderboard.web.site import home as site_pages
+from leaderboard.web.site import site_map
+from leaderboard.web.submissions import compare_code as compare_code_pages
+from leaderboard.web.submissions import own_submissions as own_pages
+from leaderboard.web.submissions import rollouts as rollout_pages
+from leaderboard.web.submissions import submission as submission_pages
 
 urlpatterns = [
     path("", site_pages.home, name="home"),

@@ -7,17 +7,18 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from leaderboard.actions.rejudge import Scope
+from leaderboard.actions.rejudging.rejudge import Scope
 from leaderboard.admin.audited import AuditedAdmin
 from leaderboard.admin.base import Act, NoFields, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
-from leaderboard.admin.effects import of_voiding_node
-from leaderboard.admin.rejudges import started
+from leaderboard.admin.curation.effects import of_voiding_node
+from leaderboard.admin.curation.rejudges import started
 from leaderboard.errors import Refused
 from leaderboard.models import Track
 from problems.models import Release
-from runners.fleet import dashboard, enrol, first_run, join_admin, service
+from runners.fleet import dashboard, first_run, join_admin
 from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant, Service
-from runners.fleet.start_lines import notes, start_lines
+from runners.fleet.nodes import enrol, service
+from runners.fleet.nodes.start_lines import notes, start_lines
 from runners.wire.protocol import Stage
 
 ID_DIGITS = 19

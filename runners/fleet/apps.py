@@ -9,7 +9,9 @@ class FleetConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from runners.fleet import foreseen, guards, jobs
+        from runners.fleet import guards
+        from runners.fleet.again import foreseen
+        from runners.fleet.queue import jobs
 
         guards.register()
         jobs.connect()

@@ -5,7 +5,7 @@ from django.urls import reverse
 from leaderboard.admin import first_run
 from leaderboard.admin.first_run import Step
 from leaderboard.models import Track
-from leaderboard.models.track import NO_HARDWARE
+from leaderboard.models.boards.track import NO_HARDWARE
 from runners.fleet.models import Node
 
 MANAGE = ".venv/bin/python manage.py"

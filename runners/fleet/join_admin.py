@@ -8,8 +8,8 @@ from django.http import HttpRequest
 
 from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm
 from leaderboard.models import Track
-from runners.fleet import joining
 from runners.fleet.models import Attempt, AttemptState, JoinToken
+from runners.fleet.nodes import joining
 from runners.wire.protocol import Stage
 
 

@@ -9,7 +9,7 @@ from celery import Task, shared_task
 from celery.signals import worker_shutting_down
 from django.db import DatabaseError
 
-from leaderboard.actions.void_results import continue_voidings
+from leaderboard.actions.rejudging.void_results import continue_voidings
 from leaderboard.blobs import BlobsUnavailable
 from leaderboard.notifications.announce import announce_ended
 from leaderboard.notifications.deliver import deliver_due
@@ -19,13 +19,13 @@ from leaderboard.settle.questions import settle_questions
 from leaderboard.similarity.compare import compare_new
 from leaderboard.standings.rank import rank_if_stale, stale_places
 from leaderboard.standings.shared_noise import measure_shared_noise
-from runners.fleet import pulse
-from runners.fleet.reference_runs import watch_noise
-from runners.fleet.score import score_reported
-from runners.fleet.sweep import sweep as sweep_leases
-from runners.fleet.task_locks import held
-from runners.fleet.top_up import top_up_all
-from runners.fleet.verify_again import verify_again as start_due_verifications
+from runners.fleet.again.reference_runs import watch_noise
+from runners.fleet.again.verify_again import verify_again as start_due_verifications
+from runners.fleet.queue.top_up import top_up_all
+from runners.fleet.worker import pulse
+from runners.fleet.worker.score import score_reported
+from runners.fleet.worker.sweep import sweep as sweep_leases
+from runners.fleet.worker.task_locks import held
 
 logger = logging.getLogger(__name__)
 RANK_LOCK_SECONDS, SETTLE_LOCK_SECONDS, SWEEP_LOCK_SECONDS, COMPARE_LOCK_SECONDS = 30.0, 30.0, 5.0, 300.0

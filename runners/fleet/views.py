@@ -18,20 +18,22 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 from pydantic import BaseModel, ValidationError
 
-from leaderboard import blobs, client_address
+from leaderboard import blobs
 from leaderboard.errors import Refused
-from runners.fleet import beats, joining, uploads
-from runners.fleet import claim as claims
-from runners.fleet import health as healths
-from runners.fleet import hello as hellos
-from runners.fleet import report as reports
+from leaderboard.site import client_address
+from runners.fleet.attempts import claim as claims
+from runners.fleet.attempts import report as reports
+from runners.fleet.attempts import uploads
+from runners.fleet.attempts.renewals import RENEWALS, hold_for, note_alive
+from runners.fleet.attempts.returns import give_back
+from runners.fleet.attempts.work import for_node
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant
-from runners.fleet.owner import owner_of
-from runners.fleet.release import give_back
-from runners.fleet.renewals import RENEWALS, hold_for, note_alive
-from runners.fleet.shedding import GATE, HELD_BEYOND_SECONDS, retry_after_seconds
-from runners.fleet.work import for_node
+from runners.fleet.nodes import beats, joining
+from runners.fleet.nodes import health as healths
+from runners.fleet.nodes import hello as hellos
+from runners.fleet.nodes.shedding import GATE, HELD_BEYOND_SECONDS, retry_after_seconds
+from runners.fleet.queue.owner import owner_of
 from runners.wire.batches import ClaimRequest, NodeBeat
 from runners.wire.broker import Rarely
 from runners.wire.health import NodeHealth

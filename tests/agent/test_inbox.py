@@ -18,7 +18,7 @@ from celery import Celery
 
 from runners.agent.fitness import Fitness, Obstacle
 from runners.agent.stage_worker import StageWorker, make_app
-from runners.fleet.messages import publish, ready
+from runners.fleet.queue.messages import publish, ready
 from runners.wire.broker import celery_settings
 from runners.wire.protocol import Stage
 from runners.wire.queues import GRADE, declared_by_site, queue_name

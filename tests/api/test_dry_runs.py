@@ -159,7 +159,7 @@ def test_a_board_that_needs_more_samples_and_one_that_is_not_asked_to_count_say_
 
 
 def test_skipped_and_voided_problems_do_not_count_as_failed(cast: Any, offered: Any) -> None:
-    from leaderboard.actions.decide import void_problem
+    from leaderboard.actions.curation.decide import void_problem
     from leaderboard.models import ProblemTrack
 
     made, track = offered

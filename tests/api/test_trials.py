@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.actions.try_solution import end_trial
+from leaderboard.actions.intake.try_solution import end_trial
 from leaderboard.models import Trial
 from problems.models import Release
 from runners.wire.protocol import (

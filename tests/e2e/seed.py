@@ -13,13 +13,13 @@ django.setup()
 from django.contrib.auth.models import User  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from leaderboard.actions.pmpp_runs import NewToken, issue_token  # noqa: E402
-from leaderboard.actions.tracks import offer  # noqa: E402
+from leaderboard.actions.curation.tracks import offer  # noqa: E402
+from leaderboard.actions.intake.pmpp_runs import NewToken, issue_token  # noqa: E402
 from leaderboard.models import ApiToken, Entrant, Track  # noqa: E402
 from problems.actions.releases import import_release, publish  # noqa: E402
 from problems.formats.compute_eval.packs import problem_pack_from  # noqa: E402
 from problems.models import Release  # noqa: E402
-from runners.fleet.claim import digest_of  # noqa: E402
+from runners.fleet.attempts.claim import digest_of  # noqa: E402
 from runners.fleet.models import Node, NodeGrant  # noqa: E402
 
 

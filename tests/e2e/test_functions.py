@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from leaderboard.actions.verify import verify
+from leaderboard.actions.curation.verify import verify
+from leaderboard.curation.verification import missing_lines, verification_report
 from leaderboard.models import Evaluation, ProblemScore
 from leaderboard.standings import rank
-from leaderboard.verification import missing_lines, verification_report
 from problems.actions.releases import import_release, publish
 from problems.models import Release
 from problems.spec.kinds import Kind

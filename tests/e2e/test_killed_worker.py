@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.beat import OfOneWorker
+from leaderboard.site.beat import OfOneWorker
 from tests.e2e.processes import Processes
 from tests.e2e.stack import Stack
 

@@ -19,7 +19,7 @@ pytestmark = [requires("bubblewrap"), pytest.mark.rest]
 UPLOAD = """
 from pathlib import Path
 from django.contrib.auth.models import User
-from leaderboard.actions.pack_uploads import upload
+from leaderboard.actions.problems.pack_uploads import upload
 from problems.formats.packing_events import PackingKind
 user, _ = User.objects.get_or_create(username="organiser", is_staff=True)
 upload(user, PackingKind("{kind}"), "mine.zip", Path({path!r}).read_bytes(), "spring-1")

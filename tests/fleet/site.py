@@ -10,17 +10,17 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.test import Client
 
-from leaderboard.actions.submit import submit
-from leaderboard.actions.tracks import offer
-from leaderboard.catalogue import catalogue_of
+from leaderboard.actions.curation.tracks import offer
+from leaderboard.actions.intake.submit import submit
+from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.models import Entrant, Submission, Track
 from leaderboard.rows.submissions import SubmissionMetadata
 from problems.actions.releases import import_release, publish
 from problems.formats.submission import read_submission
 from problems.models import Release
-from runners.fleet.claim import digest_of
+from runners.fleet.attempts.claim import digest_of
 from runners.fleet.models import Node, NodeGrant
-from runners.fleet.score import score_reported
+from runners.fleet.worker.score import score_reported
 from runners.wire.protocol import PROTOCOL_VERSION, Provenance, Report, Stage, Verdict, Witness
 from tests.packs import problem, problem_pack, solution, solution_pack
 

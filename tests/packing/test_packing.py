@@ -15,7 +15,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard import blobs
-from leaderboard.actions import pack_uploads
+from leaderboard.actions.problems import pack_uploads
 from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Packing
 from leaderboard.packing import ground, step

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from leaderboard.actions import pack_uploads
+from leaderboard.actions.problems import pack_uploads
 from leaderboard.models import Packing
 from leaderboard.packing import step
 from problems.formats.packing_events import NO_SANDBOX, Failed, PackingKind

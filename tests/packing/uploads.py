@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Mapping
 from typing import Any
 
-from leaderboard.actions import pack_uploads
+from leaderboard.actions.problems import pack_uploads
 from leaderboard.models import Packing
 from problems.formats.packing_events import PackingKind
 from tests.formats.functions.definitions import SOFTMAX

@@ -9,7 +9,7 @@ from typing import Any
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions.pmpp_runs import NewToken, issue_token
+from leaderboard.actions.intake.pmpp_runs import NewToken, issue_token
 from leaderboard.models import PmppRun, PmppToken
 from leaderboard.pmpp.waiting import Waiting, ended_runs
 from runners.wire.protocol import LogText, Provenance, Report, StepReport, Verdict

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.models import DailyUse, Evaluation, PmppRun, PmppToken, Submission, Track
 from problems.models import Release
-from runners.fleet.sweep import sweep
+from runners.fleet.worker.sweep import sweep
 from runners.wire.protocol import FlagReport, FlagScope, LogText, StepReport, Verdict
 from tests.fleet.site import Site, WireNode
 from tests.pmpp_routes.callers import Caller, NodeWorks, report, token_for

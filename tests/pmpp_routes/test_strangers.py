@@ -11,12 +11,12 @@ from django.test import Client
 from django.utils import timezone
 from gunicorn.config import Config
 
-from leaderboard.actions.pmpp_runs import revoke_token
+from leaderboard.actions.intake.pmpp_runs import revoke_token
 from leaderboard.gunicorn_log import RedactingLogger
 from leaderboard.models import AuditEntry, PmppRun, PmppToken
 from leaderboard.pmpp.urls import urlpatterns
 from leaderboard.pmpp.views import UNKNOWN
-from leaderboard.redaction import RedactingFormatter
+from leaderboard.site.redaction import RedactingFormatter
 from tests.fleet.site import Site
 from tests.pmpp_routes.callers import Caller, token_for
 
@@ -77,7 +77,7 @@ def test_a_token_is_stored_as_a_digest(site: Site) -> None:
 
 def console() -> logging.Formatter:
     formatter = configured.LOGGING["formatters"]["line"]
-    assert formatter["class"] == "leaderboard.redaction.RedactingFormatter"
+    assert formatter["class"] == "leaderboard.site.redaction.RedactingFormatter"
     return RedactingFormatter(formatter["format"], style=formatter["style"])
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.actions.pmpp_runs import end_run
+from leaderboard.actions.intake.pmpp_runs import end_run
 from leaderboard.models import PmppRun
 from leaderboard.pmpp.waiting import Full, Waiting, ended_runs
 from tests.fleet.site import Site

@@ -253,7 +253,7 @@ def test_watch_ends_with_zero_when_the_submission_is_done(place: Place, cast: An
 
 
 def test_watch_of_a_cancelled_submission_ends_otherwise(place: Place, cast: Any) -> None:
-    from leaderboard.actions.cancel import cancel
+    from leaderboard.actions.submissions.cancel import cancel
 
     made = factories.submission(cast.entrant, place.release, place.track)
     cancel(cast.owner, made)

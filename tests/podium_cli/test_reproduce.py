@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from leaderboard.actions.submit import submit
-from leaderboard.catalogue import catalogue_of
+from leaderboard.actions.intake.submit import submit
+from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.models import Evaluation
 from leaderboard.rows.submissions import SubmissionMetadata
 from podium.remote import site_config

@@ -8,15 +8,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.actions.cancel import cancel
-from leaderboard.actions.carry import carry
-from leaderboard.actions.choose import choose, offered_tracks
-from leaderboard.actions.decide import retract
-from leaderboard.catalogue import catalogue_of
+from leaderboard.accounts.quotas import check_tries
+from leaderboard.actions.curation.carry import carry
+from leaderboard.actions.curation.decide import retract
+from leaderboard.actions.submissions.cancel import cancel
+from leaderboard.actions.submissions.choose import choose, offered_tracks
 from leaderboard.errors import Refused, TooMuch
 from leaderboard.imports.import_results import ImportTarget, import_results
+from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.models import AuditEntry, Evaluation, Standing, Submission, Track
-from leaderboard.quotas import check_tries
 from leaderboard.settle.questions import settle_questions
 from leaderboard.standings import rank as ranking
 from leaderboard.standings.rank import rank_touched
@@ -125,7 +125,7 @@ def test_a_submission_that_does_not_ask_to_count_uses_no_reply_up_and_never_rank
 ) -> None:
     lines = [question_site.reply(f"ask/{n}", "Final: B") for n in (1, 2, 3)]
     draft = read_submission(packs.solution_pack(lines, made.datapack_release), "x.tar.gz", catalogue_of(made))
-    from leaderboard.actions.submit import submit
+    from leaderboard.actions.intake.submit import submit
     from leaderboard.rows.submissions import SubmissionMetadata
 
     aside = submit(cast.owner, SubmissionMetadata(cast.entrant, made, [track], asks_to_count=False), draft).submission

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions import curate
-from leaderboard.checklist import State, checklist
+from leaderboard.actions.curation import curate
+from leaderboard.curation.checklist import State, checklist
 from leaderboard.errors import Refused
 from podium.generation.errors import CannotGenerate
 from podium.verifiers.site_judging import SiteJudge

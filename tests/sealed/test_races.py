@@ -8,7 +8,7 @@ from leaderboard.errors import TooMuch
 from leaderboard.models import Submission
 from tests import factories
 from tests.factories import Cast
-from tests.fleet.test_races import together
+from tests.fleet.attempts.test_races import together
 from tests.sealed.site import sealed_release, sent
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.actions import notify
-from leaderboard.actions.decide import void_problem
+from leaderboard.actions.accounts import notify
+from leaderboard.actions.curation.decide import void_problem
 from leaderboard.api import urls as api_urls
 from leaderboard.charts import BOARD_CHARTS
 from leaderboard.models import Delivery, Webhook
@@ -19,9 +19,9 @@ from leaderboard.standings.rank import rank_touched
 from runners.fleet.api import urls as fleet_api_urls
 from runners.wire.protocol import Verdict
 from tests import factories
-from tests.fleet.test_page_strangers import TABLE as FLEET_PAGES
+from tests.fleet.web.test_page_strangers import TABLE as FLEET_PAGES
 from tests.sealed.site import SealedPlace, reveal
-from tests.web.test_strangers import TABLE as PAGES
+from tests.web.site.test_strangers import TABLE as PAGES
 
 pytestmark = pytest.mark.django_db
 

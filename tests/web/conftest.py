@@ -12,7 +12,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.actions.pmpp_runs import end_run
+from leaderboard.actions.intake.pmpp_runs import end_run
 from leaderboard.models import Evaluation, PmppRun, PmppToken, Submission, Track
 from problems.models import Release
 from runners.fleet.models import Attempt, Job, JobState, Node
@@ -21,7 +21,7 @@ from tests import factories
 from tests.fleet.gpu_node import golden_runs, gpu_node
 from tests.made_once import copied, of_module
 from tests.requirements import CHROMIUM
-from tests.web.openid_provider import Provider, configure
+from tests.web.accounts.openid_provider import Provider, configure
 
 SKILL = {"Alpha": 0.9, "Beta large": 0.7, "Gamma": 0.55, "Delta mini": 0.3, "Stranger's model": 0.5}
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from leaderboard.models import Counted, Entrant, ProblemScore, Standing, Submission, Track
-from leaderboard.models.estimates import Triple
+from leaderboard.models.boards.estimates import Triple
 from problems.models import Release
 from scoring.fast_p import THRESHOLDS
 from tests import factories

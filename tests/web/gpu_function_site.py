@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.models import Evaluation
-from leaderboard.models.entrant import EntrantKind
+from leaderboard.models.entrants.entrant import EntrantKind
 from problems.actions import releases as release_actions
 from problems.models import Problem
 from problems.spec.kinds import Kind

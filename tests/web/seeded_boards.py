@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from leaderboard.models import Chosen, Entrant, ProblemScore, ProblemTrack, Submission, Track
-from leaderboard.models.entrant import EntrantKind
+from leaderboard.models.entrants.entrant import EntrantKind
 from problems.actions import releases as release_actions
 from problems.models import Problem, Release
 from problems.spec.case import Case

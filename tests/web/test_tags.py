@@ -6,7 +6,7 @@ import pytest
 from django import forms
 from django.template import Context, Template
 
-from leaderboard.board.problem_choice import Facet
+from leaderboard.boards.problem_choice import Facet
 
 HOSTILE = '"><script>&'
 

@@ -11,7 +11,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 
 from leaderboard import blobs
-from leaderboard.actions import curate
+from leaderboard.actions.curation import curate
 from leaderboard.admin.drafts import merge_page
 from leaderboard.admin.drafts.fields import ReleaseNameField
 from leaderboard.admin.drafts.pages import DraftPages, page

@@ -9,12 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from leaderboard.actions import merge_pack
-from leaderboard.actions.merge_pack import DraftChanged
+from leaderboard.actions.problems import merge_pack
+from leaderboard.actions.problems.merge_pack import DraftChanged
 from leaderboard.admin.drafts.difference_page import parts_of
 from leaderboard.admin.drafts.pages import DraftPages, draft_or_404, page
 from leaderboard.admin.drafts.sent_file import REFUSALS, Sent, faults_of
-from leaderboard.stale_forms import OPENED, hidden_input
+from leaderboard.site.stale_forms import OPENED, hidden_input
 from problems.actions.merging import Choices, Comparison, Merged
 from problems.models import Release
 

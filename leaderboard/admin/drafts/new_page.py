@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from leaderboard.actions import drafts
+from leaderboard.actions.problems import drafts
 from leaderboard.admin.base import Outcome
 from leaderboard.admin.drafts.pages import PER_PAGE, DraftPages, draft_or_404, page
 from leaderboard.errors import Refused

@@ -9,12 +9,12 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.shortcuts import get_object_or_404, redirect, render
 
 from leaderboard import blobs
-from leaderboard.actions import pack_uploads
+from leaderboard.actions.problems import pack_uploads
 from leaderboard.admin.drafts.fields import ReleaseNameField
 from leaderboard.admin.drafts.pages import DraftPages, page
 from leaderboard.admin.drafts.sent_file import REFUSALS, faults_of
 from leaderboard.models import Packing
-from leaderboard.models.packing import KINDS
+from leaderboard.models.curation.packing import KINDS
 from leaderboard.packing import ground
 from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
 from problems.formats.packing_events import NO_SANDBOX, PackingKind
@@ -75,7 +75,7 @@ def upload(admin: DraftPages, request: HttpRequest, packing: int) -> HttpRespons
 
 def state(_admin: DraftPages, request: HttpRequest, packing: int) -> HttpResponse:
     """The part of the page that it asks for every two seconds until the packing has ended."""
-    return render(request, "admin/drafts/upload_state.html", _context(packing))
+    return render(request, "admin/drafts/parts/upload_state.html", _context(packing))
 
 
 def _context(packing: int) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from leaderboard.actions import drafts
+from leaderboard.actions.problems import drafts
 from leaderboard.admin.base import ActingAdmin
 from leaderboard.errors import Refused
 from problems.actions.releases import ReleaseRefused

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from leaderboard.actions import drafts
+from leaderboard.actions.problems import drafts
 from leaderboard.admin.drafts import files
 from leaderboard.admin.drafts.files import Row, Typed
 from leaderboard.admin.drafts.forms import FORMS, Fields, ProblemForm
@@ -150,7 +150,7 @@ def _render(admin: DraftPages, request: HttpRequest, editor: Editor) -> HttpResp
     return page(
         admin, request, "problem", f"{editor.problem.task_id} of {release}", editor.status,
         release=release, problem=editor.problem, editor=editor, form=editor.form, statement=statement,
-        verdicts=files.VERDICTS, form_template=f"admin/drafts/{editor.problem.kind}.html",
+        verdicts=files.VERDICTS, form_template=f"admin/drafts/kinds/{editor.problem.kind}.html",
         list_url=_list_of(request, editor.problem),
     )  # fmt: skip
 
@@ -161,4 +161,4 @@ def preview(_admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return HttpResponse(status=405, headers={"Allow": "POST"})
     text = request.POST.get("prompt", "")[:PREVIEW_CHARACTERS]
-    return render(request, "admin/drafts/preview.html", {"statement": text})
+    return render(request, "admin/drafts/parts/preview.html", {"statement": text})

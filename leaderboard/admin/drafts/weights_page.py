@@ -8,11 +8,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from leaderboard.actions import calibrate
+from leaderboard.actions.problems import calibrate
 from leaderboard.admin.drafts.pages import DraftPages, draft_or_404, page
-from leaderboard.calibration import MOST_SOURCES, Calibration, CannotCalibrate, Ground, Pair
+from leaderboard.curation.calibration import MOST_SOURCES, Calibration, CannotCalibrate, Ground, Pair
 from leaderboard.errors import Refused
-from leaderboard.stale_forms import OPENED, hidden_input
+from leaderboard.site.stale_forms import OPENED, hidden_input
 from problems.actions.releases import ReleaseRefused
 from problems.models import Release
 from problems.spec.kinds import NODE_KINDS

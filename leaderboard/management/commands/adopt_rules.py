@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions.adopt_rules import adopt_rules
+from leaderboard.actions.curation.adopt_rules import adopt_rules
 from leaderboard.errors import Refused
 from problems.actions.releases import ReleaseRefused
 from problems.models import Release

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.backups import BackupFailed, back_up
 from leaderboard.blobs import BlobsUnavailable
+from leaderboard.site.backups import BackupFailed, back_up
 
 KEEP = 14
 

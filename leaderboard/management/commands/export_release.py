@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from leaderboard.actions import curate
+from leaderboard.actions.curation import curate
 from leaderboard.management.words import as_command_errors, release_named
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions import curate
-from leaderboard.actions.tracks import offer
+from leaderboard.actions.curation import curate
+from leaderboard.actions.curation.tracks import offer
 from leaderboard.management.words import as_command_errors, published_words, tracks_named
 from problems.models import Release
 

@@ -7,12 +7,12 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import rejudging
-from leaderboard.actions.apply_rejudge import apply
-from leaderboard.actions.rejudge import Scope, drop, start
+from leaderboard.actions.rejudging.apply_rejudge import apply
+from leaderboard.actions.rejudging.rejudge import Scope, drop, start
+from leaderboard.curation import rejudging
 from leaderboard.management.words import as_command_errors, release_named, tracks_named
 from leaderboard.models import Rejudge
-from leaderboard.models.rejudge import Outcome
+from leaderboard.models.curation.rejudge import Outcome
 
 
 class Command(BaseCommand):

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.backups import BackupFailed, backups_in, restore
 from leaderboard.blobs import BlobsUnavailable
+from leaderboard.site.backups import BackupFailed, backups_in, restore
 
 
 class Command(BaseCommand):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from leaderboard.actions.baselines import submit_baselines
+from leaderboard.actions.curation.baselines import submit_baselines
 from leaderboard.management.words import as_command_errors, release_named, tracks_named
 
 

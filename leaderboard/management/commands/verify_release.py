@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from leaderboard.actions.verify import verify
+from leaderboard.actions.curation.verify import verify
+from leaderboard.curation.verification import missing_lines, traffic_lines, verification_report, verified_lines
 from leaderboard.management.words import as_command_errors, release_named, tracks_named
-from leaderboard.verification import missing_lines, traffic_lines, verification_report, verified_lines
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from django.db.models import Count, Q, QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 
-from leaderboard.api.base import ApiList
+from leaderboard.api.site.base import ApiList
 from runners.fleet.models import AttemptState, Node
 
 

@@ -9,12 +9,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.api.base import ApiView
+from leaderboard.api.site.base import ApiView
 from leaderboard.api.submissions import seen_submission
 from leaderboard.models import Evaluation, EvaluationState, Submission
 from leaderboard.standings.absent import absent_verdicts
 from leaderboard.visibility import SubmissionView, view_of
-from runners.fleet.queue_place import queue_places, running_stages
+from runners.fleet.queue.queue_place import queue_places, running_stages
 
 
 class QueuePlaceSerializer(serializers.Serializer[Any]):

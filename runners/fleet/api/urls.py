@@ -1,6 +1,6 @@
 """Addresses of the fleet's part of the REST API."""
 
-from leaderboard.api import routes
+from leaderboard.api.site import routes
 from runners.fleet.api import nodes, progress
 
 ROUTES: list[routes.Route] = [

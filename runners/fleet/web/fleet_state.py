@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.models import Track
 from runners.fleet.models import ONLINE_FOR, Job, JobState, Node, Service
-from runners.fleet.waiting import Wait, waits_of_queues
+from runners.fleet.queue.waiting import Wait, waits_of_queues
 
 
 @dataclass(frozen=True)

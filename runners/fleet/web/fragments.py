@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from leaderboard.web.lookups import evaluation_or_404, submission_or_404
+from leaderboard.web.shared.lookups import evaluation_or_404, submission_or_404
 from runners.fleet.web.fleet_state import fleet_state_context
 from runners.fleet.web.progress import progress_context
 from runners.fleet.web.track_state import track_states as states_of

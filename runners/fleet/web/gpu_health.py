@@ -8,8 +8,8 @@ from django.utils.dateparse import parse_datetime
 
 from leaderboard.charts import golden
 from leaderboard.charts.chart import Table
-from runners.fleet.match import why_not
 from runners.fleet.models import Node, NodeGrant
+from runners.fleet.queue.fit import why_not
 from runners.wire.protocol import Capabilities, Stage
 
 SHOWN_RUNS = 200

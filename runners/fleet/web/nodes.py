@@ -14,7 +14,7 @@ from leaderboard.charts import faults as fault_chart
 from leaderboard.charts import golden
 from leaderboard.models import Submission
 from runners.fleet.models import Attempt, AttemptState, Node, Service
-from runners.fleet.waiting import troubles
+from runners.fleet.queue.waiting import troubles
 from runners.fleet.web import faults, gpu_health
 from runners.fleet.web.fleet_state import explained, fleet_state, queues
 

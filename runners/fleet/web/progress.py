@@ -7,16 +7,16 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
-from leaderboard.board.numerals import duration
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
-from leaderboard.shown_cases import shown_cases_so_far
+from leaderboard.results.shown_cases import shown_cases_so_far
+from leaderboard.site.numerals import duration
 from leaderboard.standings.absent import absent_verdicts
 from leaderboard.visibility import SubmissionView
-from leaderboard.web.case_rows import CaseTable, case_table
-from leaderboard.web.verdicts import STATES, VERDICTS, Look
+from leaderboard.web.results.case_rows import CaseTable, case_table
+from leaderboard.web.results.verdicts import STATES, VERDICTS, Look
 from runners.fleet.models import Attempt, AttemptState
-from runners.fleet.queue_place import QueuePlace, queue_places, running_stages
-from runners.fleet.waiting import waits_of
+from runners.fleet.queue.queue_place import QueuePlace, queue_places, running_stages
+from runners.fleet.queue.waiting import waits_of
 
 SHOWN_ATTEMPTS = 12
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import blobs
 from runners.fleet.models import Job, JobState
-from runners.fleet.waiting import Fleet
+from runners.fleet.queue.waiting import Fleet
 
 OK = "ok"
 WRITTEN_BYTES = 64 * 1024

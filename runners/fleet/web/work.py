@@ -7,12 +7,12 @@ from django.db.models import Count, Q
 
 from leaderboard import visibility
 from leaderboard.models import Evaluation, Trial
-from leaderboard.shown_cases import shown_cases_so_far
+from leaderboard.results.shown_cases import shown_cases_so_far
 from leaderboard.visibility import SubmissionView
-from leaderboard.web.case_rows import case_table
+from leaderboard.web.results.case_rows import case_table
 from runners.fleet.models import LOST, UNBEGUN, Attempt, AttemptState, Job, JobState
-from runners.fleet.queue_place import places_of
-from runners.fleet.waiting import waits_of
+from runners.fleet.queue.queue_place import places_of
+from runners.fleet.queue.waiting import waits_of
 from runners.wire.protocol import Stage
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.actions import drafts
+from leaderboard.actions.problems import drafts
 from leaderboard.admin.drafts.lists.verified import VERIFIED, states_of
 from leaderboard.models import Evaluation
-from leaderboard.models.evaluation import OPEN_STATES
+from leaderboard.models.submissions.evaluation import OPEN_STATES
 from problems.actions.draft_places import moved, order_of
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS

@@ -11,13 +11,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
-from leaderboard import stale_forms
-from leaderboard.actions import drafts
+from leaderboard.actions.problems import drafts
 from leaderboard.admin.drafts.lists.acts import problems_words
 from leaderboard.admin.drafts.lists.choices import OF_RECORDS, Choice, Option, of_columns, where
 from leaderboard.admin.drafts.lists.listing import Listing, Ticks, sent_ids, why_stale
 from leaderboard.admin.drafts.pages import PER_PAGE, DraftPages, draft_or_404, page
 from leaderboard.errors import Refused
+from leaderboard.site import stale_forms
 from problems.actions.draft_copies import Copies, foreseen_copies
 from problems.actions.releases import ReleaseRefused
 from problems.models import Problem, Release

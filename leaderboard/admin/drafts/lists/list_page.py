@@ -11,13 +11,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from leaderboard import stale_forms
 from leaderboard.admin.drafts.lists.acts import ACTS, Chosen, ListAct
 from leaderboard.admin.drafts.lists.choices import OF_RECORDS, of_columns, of_last_revision
 from leaderboard.admin.drafts.lists.listing import Listing, Ticks, sent_ids, why_stale
 from leaderboard.admin.drafts.lists.verified import State, States, of_verification
 from leaderboard.admin.drafts.pages import PER_PAGE, DraftPages, draft_or_404, page
 from leaderboard.errors import Refused
+from leaderboard.site import stale_forms
 from problems.actions.draft_places import order_of
 from problems.actions.releases import ReleaseRefused
 from problems.models import Problem, Release

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, QueryDict
 
-from leaderboard import stale_forms
 from leaderboard.admin.drafts.lists.choices import Choice, Rows, with_words
 from leaderboard.admin.drafts.pages import PER_PAGE
+from leaderboard.site import stale_forms
 from problems.models import Release
 
 MAX_SEARCH = 200

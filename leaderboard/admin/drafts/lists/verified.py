@@ -7,7 +7,7 @@ from functools import partial
 from django.db.models import QuerySet
 
 from leaderboard.admin.drafts.lists.choices import Choice, Option
-from leaderboard.verification import changed_since_run, checked, verifications
+from leaderboard.curation.verification import changed_since_run, checked, verifications
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS
 

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from leaderboard.management.words import as_command_errors, tracks_named
-from runners.fleet.joining import make_token
+from runners.fleet.nodes.joining import make_token
 from runners.wire.protocol import Stage
 
 

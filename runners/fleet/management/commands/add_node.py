@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from leaderboard.management.words import as_command_errors, tracks_named
-from runners.fleet.enrol import add_node
-from runners.fleet.start_lines import notes, start_lines
+from runners.fleet.nodes.enrol import add_node
+from runners.fleet.nodes.start_lines import notes, start_lines
 from runners.wire.protocol import Stage
 
 

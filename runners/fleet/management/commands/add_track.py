@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.actions.curate import add_track
+from leaderboard.actions.curation.curate import add_track
 from leaderboard.management.words import as_command_errors
-from runners.fleet.enrol import tracks_of
 from runners.fleet.models import Node
+from runners.fleet.nodes.enrol import tracks_of
 
 
 class Command(BaseCommand):

@@ -7,9 +7,9 @@ from django.core.management.base import BaseCommand, CommandError
 from kombu import Connection
 
 from leaderboard.celery import app
-from runners.fleet.messages import ready
-from runners.fleet.top_up import places, queue_of, queued_jobs
-from runners.fleet.waiting import Fleet
+from runners.fleet.queue.messages import ready
+from runners.fleet.queue.top_up import places, queue_of, queued_jobs
+from runners.fleet.queue.waiting import Fleet
 from runners.wire.broker import refusal
 from runners.wire.queues import queue_name
 

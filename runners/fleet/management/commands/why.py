@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.models import EvaluationState, Submission
-from runners.fleet.queue_place import queue_places
-from runners.fleet.waiting import waits_of
+from runners.fleet.queue.queue_place import queue_places
+from runners.fleet.queue.waiting import waits_of
 
 
 class Command(BaseCommand):

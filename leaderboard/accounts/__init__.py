@@ -1,0 +1,1 @@
+"""Accounts: signing in, quotas, and the data kept of each."""

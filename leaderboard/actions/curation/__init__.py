@@ -1,0 +1,1 @@
+"""Actions of organisers on releases, tracks and decisions."""

@@ -1,0 +1,1 @@
+"""Actions that take solutions in."""

@@ -1,0 +1,1 @@
+"""Actions on the problems of draft releases."""

@@ -1,0 +1,1 @@
+"""Actions that judge or void again what was judged before."""

@@ -1,0 +1,1 @@
+"""Actions on stored submissions and samples."""

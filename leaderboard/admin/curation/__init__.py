@@ -1,0 +1,1 @@
+"""Admin pages of organisers' work on releases."""

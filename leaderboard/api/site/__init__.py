@@ -1,0 +1,1 @@
+"""Plumbing of the API: authentication, bases, errors, schema."""

@@ -1,0 +1,140 @@
+"""Compares two to six entrants of one board: differences with intervals, wins, groups, and who passed what."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.models import ReleaseTrack, Standing
+from leaderboard.models.boards.estimates import Triple
+from leaderboard.standings import rank
+from leaderboard.standings.rank import SampleCounts
+from problems.models import Problem
+from scoring.arrays import BoolArray, FloatArray, IntArray
+from scoring.board_input import BoardInput
+from scoring.paired import Drawn, PairedDifference, paired_differences
+from scoring.pass_at_k import pass_at_k
+
+LEAST, MOST = 2, 6
+"""Bounds of the number of entrants in a comparison."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The first entrant of the comparison against another one, over the problems that count for both."""
+
+    other: Standing
+    passes: PairedDifference
+    """The difference of pass@1, other − first, in shares."""
+    speedup: Triple
+    """Other ÷ first, geometric mean; all None where no problem has a baseline time for both."""
+    n_timed: int
+
+
+@dataclass(frozen=True)
+class ProblemRow:
+    """The number of samples that each entrant passed; None where the problem does not count for it."""
+
+    problem: Problem
+    cells: Sequence[tuple[int, int] | None]
+
+    @property
+    def differs(self) -> bool:
+        """Whether the shares passed are not all the same."""
+        return len({None if one is None else one[0] / max(1, one[1]) for one in self.cells}) > 1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`entrants` are in the order asked for; every other sequence follows it."""
+
+    entrants: Sequence[Standing]
+    pairs: Sequence[Pair]
+    groups: Mapping[str, Sequence[tuple[float | None, int]]]
+    """Groups by name, each with the mean of pass@1 and the number of its problems."""
+    rows: Sequence[ProblemRow]
+    speedups: Sequence[tuple[Problem, Sequence[float | None]]]
+    """Per problem: the geometric mean of each entrant's speedups, where one that fails or is slower counts as 1."""
+
+
+def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> Comparison:
+    """Compare the entrants of these standings, all of the one board. A fixed number of queries."""
+    board = rank.load(place, [one.entrant_id for one in standings])
+    found = {one.entrant_id: n for n, one in enumerate(board.counted)}
+    order = [found[one.entrant_id] for one in standings]
+    given = board.input
+    n, passed = given.n[order], given.passed[order]
+    counted = counting(given)[order]
+    first_pass = pass_at_k(n, passed, 1)
+    timed = counted & given.has_rankable_baseline
+    ln_speedup = np.where(n > 0, given.ln_speedup_sum[order] / np.maximum(n, 1), 0.0)
+    problems = {one.pk: one for one in place.release.problems.only("task_id", "slug", "title", "group", "release")}
+    listed = [problems[pk] for pk in board.problem_ids]
+    return Comparison(
+        entrants=standings,
+        pairs=_pairs(standings, first_pass, ln_speedup, (counted, timed), drawn(place, draws)),
+        groups=_groups(board.groups, first_pass, counted),
+        rows=_rows(listed, n, passed, counted),
+        speedups=_speedups(listed, ln_speedup, timed),
+    )
+
+
+def drawn(place: ReleaseTrack, draws: int) -> Drawn:
+    """The rules by which the pairs of the board are compared."""
+    return Drawn(place.release.digest, draws, place.release.rules)
+
+
+def counting(given: BoardInput | SampleCounts) -> BoolArray:
+    """Whether each problem counts for each entrant: E × P."""
+    return np.asarray(~given.voided & ~given.skipped & (given.pending == 0) & (given.n > 0))
+
+
+def _pairs(
+    standings: Sequence[Standing], passes: FloatArray, ln_speedup: FloatArray, masks: tuple[BoolArray, BoolArray],
+    board: Drawn,
+) -> list[Pair]:  # fmt: skip
+    both_counted, both_timed = (mask[1:] & mask[0] for mask in masks)
+    of_passes = paired_differences(passes[1:], passes[0], both_counted, board, most=1.0)
+    of_speeds = paired_differences(ln_speedup[1:], ln_speedup[0], both_timed, board)
+    return [
+        Pair(other, one, (_ratio(speed.value), _ratio(speed.low), _ratio(speed.high)), speed.problems)
+        for other, one, speed in zip(standings[1:], of_passes, of_speeds, strict=True)
+    ]
+
+
+def _ratio(ln: float) -> float | None:
+    return None if math.isnan(ln) else math.exp(ln)
+
+
+def _groups(groups: Sequence[str], passes: FloatArray, counted: BoolArray) -> dict[str, list[tuple[float | None, int]]]:
+    of_problem = np.array(groups)
+    return {
+        group: [_mean(one, mask & (of_problem == group)) for one, mask in zip(passes, counted, strict=True)]
+        for group in dict.fromkeys(groups)
+    }
+
+
+def _mean(values: FloatArray, mask: BoolArray) -> tuple[float | None, int]:
+    n = int(mask.sum())
+    return (float(values[mask].mean()) if n else None), n
+
+
+def _rows(problems: Sequence[Problem], n: IntArray, passed: IntArray, counted: BoolArray) -> list[ProblemRow]:
+    return [
+        ProblemRow(
+            problem,
+            [(int(passed[e, p]), int(n[e, p])) if counted[e, p] else None for e in range(len(n))],
+        )
+        for p, problem in enumerate(problems)
+    ]
+
+
+def _speedups(
+    problems: Sequence[Problem], ln_speedup: FloatArray, timed: BoolArray
+) -> list[tuple[Problem, list[float | None]]]:
+    return [
+        (problem, [math.exp(ln_speedup[e, p]) if timed[e, p] else None for e in range(len(timed))])
+        for p, problem in enumerate(problems)
+        if timed[:, p].any()
+    ]

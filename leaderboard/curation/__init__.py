@@ -1,0 +1,1 @@
+"""Organisers' view of releases: verification, revisions, rejudges, rounds, weights."""

@@ -1,0 +1,1 @@
+"""Entrants: their names and what they declare."""

@@ -1,0 +1,1 @@
+"""Tables of submissions, samples and results."""

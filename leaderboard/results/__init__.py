@@ -1,0 +1,1 @@
+"""Results as readers see them: logs, failures, times, rates and provenance."""

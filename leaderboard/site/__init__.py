@@ -1,0 +1,1 @@
+"""Plumbing of the site: environment, limits of requests, logs, triggers, backups."""

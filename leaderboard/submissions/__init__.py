@@ -1,0 +1,1 @@
+"""Stored samples as files, packs and texts."""

@@ -1,0 +1,166 @@
+"""The charts of an entrant's page, and each as plotly.js draws it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import Avg, F, FloatField, Q, Sum
+from django.db.models.functions import Cast
+from django.http import Http404, HttpRequest, JsonResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from leaderboard import visibility
+from leaderboard.charts.chart import PASS_AT_1, Chart
+from leaderboard.charts.entrant import GROUPS, HISTORY, MAX_COMPARED, RESULTS, BoardResult, GroupShare, PastResult
+from leaderboard.models import Counted, Decision, Entrant, ProblemScore, Standing, SubmissionState
+from leaderboard.models.curation.decision import DecisionKind
+from leaderboard.web.boards.charts import made_at
+from leaderboard.web.boards.figures import ChartFigure
+from leaderboard.web.shared.lookups import entrant_or_404
+from problems.spec.natural import natural_key
+
+MAX_BOARDS = 20
+GROUP_BOARDS = 3
+"""Boards, newest first, whose groups are drawn; the page has the groups of the others as tables."""
+MAX_PAST = 20
+
+
+def standings_of(user: Any, entrant: Entrant) -> list[Standing]:
+    """Its rows on every board that the user may see, the newest release first. One query."""
+    rows = visibility.visible_standings_of(user, entrant).select_related("release", "track", "submission")
+    return list(rows.order_by("-release__published_at", "-release_id", "track__slug"))
+
+
+def _board(row: Standing) -> str:
+    return f"{row.release.title}, {row.track.slug}"
+
+
+def results(standings: Sequence[Standing]) -> list[BoardResult]:
+    """pass@1 on the newest boards where it has one."""
+    return [
+        BoardResult(
+            entrant_id=row.entrant_id,
+            release=row.release.title,
+            track=row.track.slug,
+            pass_at_1=row.figure(PASS_AT_1.name),
+            rank=row.rank,
+        )
+        for row in standings
+        if row.pass_at_1 is not None
+    ][:MAX_BOARDS]
+
+
+_Place = tuple[int, int]
+"""The ids of a release and a track."""
+
+
+def groups(user: Any, standings: Sequence[Standing]) -> list[list[GroupShare]]:
+    """For each standing, pass@1 by group beside the mean of its board's first entrants. One query for all."""
+    means = _group_means(user, standings)
+    return [
+        [
+            GroupShare(
+                entrant_id=row.entrant_id,
+                group=group,
+                share=one["pass_at_1"],
+                others=means.get((row.release_id, row.track_id), {}).get(group),
+                solved=one["solved"],
+                problems=one["problems"],
+            )
+            for group, one in sorted(row.groups.items(), key=lambda item: natural_key(item[0]))
+        ]
+        for row in standings
+    ]
+
+
+def _group_means(user: Any, standings: Sequence[Standing]) -> dict[_Place, dict[str, float]]:
+    if not standings:
+        return {}
+    boards = [visibility.visible_standings(user, row.release).filter(track=row.track) for row in standings]
+    ranked = reduce(or_, boards).filter(rank__lte=MAX_COMPARED).order_by()
+    shares: dict[_Place, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for release_id, track_id, found in ranked.values_list("release_id", "track_id", "groups"):
+        for group, one in found.items():
+            if one["pass_at_1"] is not None:
+                shares[release_id, track_id][group].append(one["pass_at_1"])
+    return {place: {group: sum(values) / len(values) for group, values in of.items()} for place, of in shares.items()}
+
+
+def history(user: Any, entrant: Entrant, standings: Sequence[Standing]) -> list[PastResult]:
+    """pass@1 of its newest finished full submissions on these boards. Three queries.
+
+    A submission with an undecided sample on a board is left out there, as the board would call it incomplete.
+    """
+    boards = {(row.release_id, row.track_id): _board(row) for row in standings}
+    finished = (
+        visibility.visible_submissions(user)
+        .filter(entrant=entrant, is_full=True, state=SubmissionState.DONE, release__in=[pk for pk, _ in boards])
+        .exclude(decisions__kind=DecisionKind.SUBMISSION_RETRACTED)
+        .order_by("-id")
+        .only("release_id", "created_at", "measured_where")[:MAX_PAST]
+    )
+    submissions = {one.pk: one for one in finished}
+    counted = set(Counted.objects.filter(submission__in=submissions).values_list("submission_id", "track_id"))
+    found = []
+    for submission_id, track_id, share, undecided in _shares(user, list(submissions)):
+        one = submissions[submission_id]
+        board = boards.get((one.release_id, track_id))
+        if board and share is not None and not undecided:
+            at, counts = made_at(one.created_at, one.measured_where), (submission_id, track_id) in counted
+            found.append(PastResult(entrant.pk, board, submission_id, at, share, counts))
+    return found
+
+
+def _shares(user: Any, submission_ids: Sequence[int]) -> list[tuple[int, int, float | None, int]]:
+    """Submission, track, mean share of samples passed over the problems that count, number of undecided samples."""
+    voided = Decision.objects.errata().values("problem_id")
+    counts = Q(n_samples__gt=0) & ~Q(n_skipped=F("n_samples"))
+    share = Cast("n_passed", FloatField()) / Cast("n_samples", FloatField())
+    scores = visibility.told_scores(user, ProblemScore.objects.filter(counts, submission__in=submission_ids))
+    rows = scores.exclude(problem__in=voided)
+    told = rows.order_by().values("submission_id", "track_id").annotate(
+        share=Avg(share), undecided=Sum(F("n_pending") + F("n_unresolved"))
+    )  # fmt: skip
+    return list(told.values_list("submission_id", "track_id", "share", "undecided"))
+
+
+def figures(user: Any, entrant: Entrant, standings: Sequence[Standing]) -> dict[str, list[ChartFigure]]:
+    """Figures by the part of the page in which they stand."""
+    on_boards, past = results(standings), history(user, entrant, standings)
+    newest = standings[:GROUP_BOARDS]
+    return {
+        "results_figures": [_figure(entrant, RESULTS, on_boards)] if RESULTS.is_shown(on_boards) else [],
+        "group_figures": [
+            _figure(entrant, GROUPS, found, row)
+            for row, found in zip(newest, groups(user, newest), strict=True)
+            if found
+        ],
+        "history_figures": [_figure(entrant, HISTORY, past)] if HISTORY.is_shown(past) else [],
+    }
+
+
+def _figure(entrant: Entrant, chart: Chart[Any], rows: Sequence[Any], of: Standing | None = None) -> ChartFigure:
+    """`of`: the board that the figure is about, if it is about one."""
+    query = {"release": of.release.slug, "track": of.track.slug} if of else None
+    address = reverse("entrant_chart", args=[entrant.slug, chart.name], query=query)
+    title = f"{chart.title}: {_board(of)}" if of else chart.title
+    return ChartFigure(title, chart.words(rows), f"{entrant.slug}-{chart.name}", address, chart.table(rows))
+
+
+@require_safe
+def chart(request: HttpRequest, slug: str, name: str) -> JsonResponse:
+    """The figure as plotly.js draws it; `groups` takes `?release=…&track=…`."""
+    entrant = entrant_or_404(request, slug)
+    standings = standings_of(request.user, entrant)
+    if name == RESULTS.name:
+        return JsonResponse(RESULTS.spec(results(standings)))
+    if name == HISTORY.name:
+        return JsonResponse(HISTORY.spec(history(request.user, entrant, standings)))
+    asked = request.GET.get("release"), request.GET.get("track")
+    row = next((one for one in standings if (one.release.slug, one.track.slug) == asked), None)
+    if name != GROUPS.name or row is None:
+        raise Http404(f"There is no such chart of {entrant.slug} that you may see.")
+    return JsonResponse(GROUPS.spec(groups(request.user, [row])[0]))

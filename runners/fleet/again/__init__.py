@@ -1,0 +1,1 @@
+"""Work that the site has done again by itself."""

@@ -1,0 +1,1 @@
+"""Attempts: claims, leases, uploads and reports."""

@@ -1,0 +1,1 @@
+"""Nodes: enrolment, capabilities, health and service."""

@@ -1,0 +1,1 @@
+"""The queue: jobs as rows, and their messages in the broker."""

@@ -1,0 +1,1 @@
+"""The site's worker: signs of life, locks and sweeping."""
