@@ -12,6 +12,8 @@ from django.utils import timezone
 from runners.wire.protocol import PREPARING, Stage
 
 ONLINE_FOR = timedelta(seconds=90)
+QUEUE_ORDER = ("-priority", "fair_tag", "id")
+"""The order of a queue: by priority, then fair share between submissions, then age."""
 
 
 class Service(models.TextChoices):
@@ -78,6 +80,11 @@ class Node(models.Model):
     @property
     def is_online(self) -> bool:
         return self.last_seen_at is not None and timezone.now() - self.last_seen_at < ONLINE_FOR
+
+
+def online(node: str = "") -> Q:
+    """Rows whose node is online, as `Node.is_online` says it; `node` is the path to the node, as "node__"."""
+    return Q(**{f"{node}last_seen_at__gt": timezone.now() - ONLINE_FOR})
 
 
 class NodeChange(models.Model):
@@ -178,7 +185,7 @@ class Job(models.Model):
     class Meta:
         indexes: ClassVar = [
             models.Index(
-                fields=["track", "stage", "-priority", "fair_tag", "id"],
+                fields=["track", "stage", *QUEUE_ORDER],
                 condition=Q(state="queued"),
                 name="job_queue",
             ),  # the claim

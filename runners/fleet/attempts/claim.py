@@ -15,7 +15,7 @@ from runners.fleet.again.elsewhere import may_take
 from runners.fleet.attempts.retries import in_turn
 from runners.fleet.attempts.work import work_of
 from runners.fleet.errors import NodeRefused
-from runners.fleet.models import Attempt, Job, JobState, Node
+from runners.fleet.models import QUEUE_ORDER, Attempt, Job, JobState, Node
 from runners.fleet.queue.fit import why_not
 from runners.fleet.queue.owner import owner_of
 from runners.wire.protocol import Capabilities, Stage, Work
@@ -71,7 +71,7 @@ def _take_first(node: Node, queue: QuerySet[Job]) -> Lease | None:
 
 
 def _candidate(queue: QuerySet[Job], node: Node) -> Job | None:
-    ordered = queue.order_by("-priority", "fair_tag", "pk")
+    ordered = queue.order_by(*QUEUE_ORDER)
     if connection.features.has_select_for_update_skip_locked:
         ordered = ordered.select_for_update(skip_locked=True)
     first = ordered.first()
