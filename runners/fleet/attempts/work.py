@@ -33,7 +33,7 @@ def work_of(job: Job, attempt: Attempt, token: str) -> Work:
         try_withholding=terms.try_withholding,
         solution=owner.solution,
         timing_policy=terms.timing_policy,
-        # Only nodes with cupti may run jobs of a GPU track; see match.py.
+        # Only nodes with cupti may run jobs of a GPU track; see fit.py.
         profiler=Profiler.CUPTI if track.device == "gpu" else Profiler.NONE,
         limits=_limits(problem.spec) if problem.release.profile == "podium/1" else ResourceLimits(),
         artefact=ArtefactRef.model_validate(job.artefact) if job.artefact else None,
