@@ -6,7 +6,6 @@ from enum import Enum
 from typing import Any, Literal
 
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
-from django.utils import timezone
 
 from leaderboard.models import (
     Clarification,
@@ -22,7 +21,7 @@ from leaderboard.models import (
 from leaderboard.models.curation.decision import DecisionKind
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.models.entrants.team import SUBMITTING
-from problems.models import Problem, Release
+from problems.models import Problem, Release, results_are_open
 from problems.sealing import sealed
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord
@@ -304,8 +303,7 @@ def with_visible_results(user: Any, releases: QuerySet[Release]) -> QuerySet[Rel
     rows = Standing.objects.filter(release=OuterRef("pk")).exclude(entrant__kind=EntrantKind.SYSTEM)
     if is_organiser(user):
         return releases.filter(Exists(rows))
-    is_open = Q(hidden_until=None) | Q(hidden_until__lte=timezone.now())
-    return releases.filter((is_open & Exists(rows)) | Exists(rows.filter(entrant__in=_own(user))))
+    return releases.filter((results_are_open() & Exists(rows)) | Exists(rows.filter(entrant__in=_own(user))))
 
 
 def visible_standings_of(user: Any, entrant: Entrant) -> QuerySet[Standing]:
@@ -313,7 +311,7 @@ def visible_standings_of(user: Any, entrant: Entrant) -> QuerySet[Standing]:
     rows = Standing.objects.filter(entrant=entrant, release__in=Release.objects.visible_to(user))
     if relation(user, entrant) is not Relation.OTHER:
         return rows
-    return rows.filter(Q(release__hidden_until=None) | Q(release__hidden_until__lte=timezone.now()))
+    return rows.filter(results_are_open("release__"))
 
 
 def visible_scores(user: Any, release: Release) -> QuerySet[ProblemScore]:

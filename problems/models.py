@@ -91,6 +91,12 @@ def _invites(user: Any) -> Q:
     return Q(pk__in=Release.invited.through.objects.filter(user_id=user.pk).values("release_id"))
 
 
+def results_are_open(release: str = "") -> Q:
+    """Rows of releases whose results are not hidden now; `release` is the path to the release, as "release__"."""
+    until = f"{release}hidden_until"
+    return Q(**{until: None}) | Q(**{f"{until}__lte": timezone.now()})
+
+
 class Release(models.Model):
     """A versioned, immutable set of problems with their weights. A pack with other ones is the next revision."""
 
@@ -248,6 +254,7 @@ class Release(models.Model):
 
     @property
     def results_are_hidden(self) -> bool:
+        """Whether only an entrant's own team and organisers see its results; see results_are_open."""
         return self.hidden_until is not None and timezone.now() < self.hidden_until
 
     @property

@@ -24,7 +24,7 @@ from podium.generation.prompts import _fenced
 from podium.verifiers.matching import _TASK_LINE
 from problems.formats.compute_eval.packs import _named_task
 from problems.formats.compute_eval.timing import extract_custom_time_ms
-from problems.formats.solution_zip import _NUMBERED, _natural
+from problems.formats.solution_zip import _NUMBERED
 from problems.spec.command.counts import why_not_counted
 from problems.spec.command.early_end import _changed
 from problems.spec.command.includes import _references
@@ -147,7 +147,7 @@ READERS = {
     ),
     "want of memory": Reader(_WANTS_MEMORY.search, ("out of ", "OutOf", "bad_")),
     "printed text": Reader(printed_by, ("echo", "echo ", 'echo "', 'echo "a"', "echo '"), runs='"'),
-    "names in a zip": Reader(lambda text: [_NUMBERED.fullmatch(text), _natural(text)], ("sample", "sample 1")),
+    "names in a zip": Reader(_NUMBERED.fullmatch, ("sample", "sample 1")),
     "natural order": Reader(natural_key, ("a", "a1", "1a")),
     "unsafe paths": Reader(why_bad_path, ("a/", "/", "..", "a:")),
     "line with a fault": Reader(

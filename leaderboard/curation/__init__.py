@@ -1,1 +1,1 @@
-"""Organisers' view of releases: verification, revisions, rejudges, rounds, weights."""
+"""What organisers see of releases: verification, revisions, rejudges, rounds, weights."""

@@ -11,7 +11,8 @@ from problems.formats.compute_eval.directory import SPEC_NAME, read_problem_dire
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack, read_problem_pack, read_solution_pack
 from problems.formats.errors import PackRefused
 from problems.formats.submission import Catalogue, SampleDraft, read_samples
-from problems.spec.command.problem import PROBLEM_SCHEMA_VERSION, CommandProblem
+from problems.spec.command.command_record import PROBLEM_SCHEMA_VERSION
+from problems.spec.command.problem import CommandProblem
 from problems.spec.command.skips import compute_eval_skip
 from problems.spec.hardware import Hardware
 from problems.spec.record import ProblemRecord

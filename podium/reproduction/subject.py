@@ -13,7 +13,8 @@ from podium.remote.api_client import ApiClient, ApiRefused
 from podium.reproduction.published import WITH_PACK, CannotReproduce, Published, solution_of
 from problems.formats.compute_eval.packs import PackRecord
 from problems.formats.submission import Catalogue, SampleDraft, read_samples
-from problems.spec.command.problem import PROBLEM_SCHEMA_VERSION, problem_from
+from problems.spec.command.command_record import PROBLEM_SCHEMA_VERSION
+from problems.spec.command.problem import problem_from
 from problems.spec.digests import grading_digest
 from problems.spec.hardware import Hardware
 from problems.spec.kinds import SITE_KINDS, Kind

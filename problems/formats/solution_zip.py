@@ -14,6 +14,7 @@ from problems.formats.bounded import MEBIBYTE, UploadLimits, opened
 from problems.formats.catalogue import Catalogue
 from problems.formats.drafts import Notice, SampleDraft, SampleJudge
 from problems.formats.errors import PackRefused
+from problems.spec.natural import natural_key
 from problems.spec.solution import SourceFile
 
 _END_RECORD = b"PK\x05\x06"
@@ -207,7 +208,9 @@ class _Sorter:
         by_name: dict[str, list[_Entry]] = {}
         for entry in nested:
             by_name.setdefault(entry.parts[0], []).append(replace(entry, parts=entry.parts[1:]))
-        return [self._sample(task_id, by_name[name]) for name in sorted(by_name, key=_natural)]
+        return [
+            self._sample(task_id, by_name[name]) for name in sorted(by_name, key=lambda name: (natural_key(name), name))
+        ]
 
     def _sample(self, task_id: str, entries: Sequence[_Entry]) -> SampleDraft:
         ordered = sorted(entries, key=lambda entry: entry.parts)
@@ -218,9 +221,3 @@ class _Sorter:
             return self._judge.of_unreadable(task_id, received, "a file is not UTF-8 text")
         folder = ordered[0].name.removesuffix("/".join(ordered[0].parts)).rstrip("/")
         return replace(self._judge.of_files(task_id, files), folder=folder)
-
-
-def _natural(name: str) -> tuple[list[tuple[int, str]], str]:
-    """A sort key that puts 2 before 10."""
-    pieces = re.findall(r"[0-9]+|[^0-9]+", name)
-    return [(int(piece[:18]), "") if piece[0] in "0123456789" else (-1, piece) for piece in pieces], name

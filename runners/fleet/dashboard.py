@@ -2,23 +2,21 @@
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.urls import reverse
-from django.utils import timezone
 
 from leaderboard.admin import dashboard
 from leaderboard.admin.dashboard import SHOWN_LINES, Line, Panel
 from leaderboard.models import Rejudge, RejudgeState, Track
-from runners.fleet.models import LAST_PRIORITY, ONLINE_FOR, Job, JobState, Node, NodeGrant, Service
+from runners.fleet.models import LAST_PRIORITY, Job, JobState, Node, NodeGrant, Service, online
 
 DRIFT_LIMIT = 0.02
 
 
 def ill_nodes() -> QuerySet[Node]:
     """Nodes that are disabled, have an obstacle of their own, have drifted, or serve tracks and are not online."""
-    is_away = Q(last_seen_at=None) | Q(last_seen_at__lte=timezone.now() - ONLINE_FOR)
     drifted = Q(last_drift__gt=DRIFT_LIMIT) | Q(last_drift__lt=-DRIFT_LIMIT)
     serves = Exists(NodeGrant.objects.filter(node=OuterRef("pk")))
     return Node.objects.exclude(service=Service.RETIRED).filter(
-        ~Q(disabled_reason="") | ~Q(obstacle="") | drifted | (is_away & serves)
+        ~Q(disabled_reason="") | ~Q(obstacle="") | drifted | (~online() & serves)
     )
 
 
@@ -74,7 +72,7 @@ def _failed_verifications() -> Panel:
 
 def served_tracks() -> QuerySet[Track]:
     """Tracks that an online node which takes work is granted."""
-    fit = Q(grants__node__last_seen_at__gt=timezone.now() - ONLINE_FOR)
+    fit = online("grants__node__")
     fit &= Q(grants__node__disabled_reason="", grants__node__obstacle="")
     return Track.objects.filter(fit).order_by().distinct()
 

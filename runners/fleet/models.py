@@ -14,6 +14,8 @@ from runners.wire.protocol import PREPARING, Stage
 ONLINE_FOR = timedelta(seconds=90)
 LAST_PRIORITY = -1000
 """The priority of jobs that nodes gave back, or lost unbegun, too often. All other work comes first."""
+QUEUE_ORDER = ("-priority", "fair_tag", "id")
+"""The order of a queue: by priority, then fair share between submissions, then age."""
 
 
 class Service(models.TextChoices):
@@ -109,6 +111,11 @@ class Node(models.Model):
     @property
     def is_online(self) -> bool:
         return self.last_seen_at is not None and timezone.now() - self.last_seen_at < ONLINE_FOR
+
+
+def online(node: str = "") -> Q:
+    """Rows whose node is online, as `Node.is_online` says it; `node` is the path to the node, as "node__"."""
+    return Q(**{f"{node}last_seen_at__gt": timezone.now() - ONLINE_FOR})
 
 
 class NodeChange(models.Model):
@@ -220,7 +227,7 @@ class Job(models.Model):
     class Meta:
         indexes: ClassVar = [
             models.Index(
-                fields=["track", "stage", "-priority", "fair_tag", "id"],
+                fields=["track", "stage", *QUEUE_ORDER],
                 condition=Q(state="queued"),
                 name="job_queue",
             ),  # the claim

@@ -17,7 +17,7 @@ from problems.formats.compute_eval.timing import (
     extract_time_ms,
     read_profile,
 )
-from problems.spec.command.problem import SourceReferences
+from problems.spec.command.command_record import SourceReferences
 from problems.spec.command.timing_mode import CustomTimingMode, TimingMode
 from problems.spec.solution import SourceFile, parse_solution
 from tests.formats.sources import DATA, GRADED, cases, problem, solution_line

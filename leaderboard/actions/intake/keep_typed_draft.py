@@ -21,7 +21,7 @@ MAX_DRAFTS = 100
 """Per user. A further one replaces the one that was saved longest ago."""
 
 
-def keep_draft(user: Any, problem: Problem, language: str, files: Sequence[SourceFile]) -> TypedDraft | None:
+def keep_typed_draft(user: Any, problem: Problem, language: str, files: Sequence[SourceFile]) -> TypedDraft | None:
     """Store the files as the user's draft in this language; starter code itself removes the draft of the language.
 
     Returns the draft, None if nothing is left of it. Raises NotAllowed or Refused, and then stores nothing.
@@ -30,7 +30,7 @@ def keep_draft(user: Any, problem: Problem, language: str, files: Sequence[Sourc
     starter = problem.spec.starters[language]
     with transaction.atomic():
         _hold(user)
-        found = draft_of(user, problem)
+        found = typed_draft_of(user, problem)
         typed: dict[str, Any] = dict(found.files) if found else {}
         typed.pop(language, None)
         if files and list(files) != list(starter):
@@ -46,15 +46,15 @@ def keep_draft(user: Any, problem: Problem, language: str, files: Sequence[Sourc
     return kept
 
 
-def draft_of(user: Any, problem: Problem) -> TypedDraft | None:
+def typed_draft_of(user: Any, problem: Problem) -> TypedDraft | None:
     """The user's own draft. One query."""
     return TypedDraft.objects.filter(user_id=user.pk, problem=problem).first()
 
 
-def discard_draft(user: Any, problem: Problem, language: str) -> None:
-    """Delete the user's draft in this language. Raises what `keep_draft` raises."""
+def discard_typed_draft(user: Any, problem: Problem, language: str) -> None:
+    """Delete the user's draft in this language. Raises what `keep_typed_draft` raises."""
     _check(user, problem, language)
-    keep_draft(user, problem, language, problem.spec.starters[language])
+    keep_typed_draft(user, problem, language, problem.spec.starters[language])
 
 
 def _check(user: Any, problem: Problem, language: str) -> None:

@@ -25,7 +25,7 @@ from leaderboard.admin.curation.rejudges import OF_RELEASE, ROUND_OF_RELEASE
 from leaderboard.admin.curation.revisions import ANSWER, DELETE
 from leaderboard.admin.dashboard import unverified_releases
 from leaderboard.admin.drafts import new_page, weights_page
-from leaderboard.admin.drafts.pages import DraftPages
+from leaderboard.admin.drafts.urls import DraftPages
 from leaderboard.admin.entrants.usernames import UsernamesField
 from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Decision, Entrant, Track

@@ -9,7 +9,8 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
-from leaderboard.admin.drafts.pages import DraftPages, page
+from leaderboard.admin.base import ActingAdmin
+from leaderboard.admin.drafts.pages import page
 from problems.actions.drafts import fields_of
 from problems.models import Problem, Release
 from problems.texts import differing, texts_of
@@ -64,7 +65,7 @@ def parts_of(before: Mapping[str, str], after: Mapping[str, str]) -> list[Part]:
     ]
 
 
-def difference(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
+def difference(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     release = get_object_or_404(Release.objects.select_related("previous"), pk=pk)
     previous = release.previous
     if previous is None:

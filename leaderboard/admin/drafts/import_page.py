@@ -12,9 +12,10 @@ from django.http import HttpRequest, HttpResponse
 
 from leaderboard import blobs
 from leaderboard.actions.curation import curate
+from leaderboard.admin.base import ActingAdmin
 from leaderboard.admin.drafts import merge_page
 from leaderboard.admin.drafts.fields import ReleaseNameField
-from leaderboard.admin.drafts.pages import DraftPages, page
+from leaderboard.admin.drafts.pages import page
 from leaderboard.admin.drafts.sent_file import REFUSALS, Sent, faults_of
 from leaderboard.models import Packing
 from problems.actions.releases import ImportReport
@@ -89,7 +90,7 @@ class HeadForm(forms.Form):
         return {"release": said["name"], "title": said["title"] or said["name"], "profile": Profile.PODIUM.value}
 
 
-def import_pack(admin: DraftPages, request: HttpRequest) -> HttpResponse:
+def import_pack(admin: ActingAdmin, request: HttpRequest) -> HttpResponse:
     """GET asks for the file. POST of a file reports what it would make; POST of `confirm` makes it.
 
     A zip without release.yaml is first asked about: POST of `describe` says what it would have said.
@@ -112,7 +113,7 @@ def import_pack(admin: DraftPages, request: HttpRequest) -> HttpResponse:
         return _page(admin, request, form, 422, faults=faults_of(refused))
 
 
-def _report(admin: DraftPages, request: HttpRequest, form: forms.Form, sent: Sent) -> HttpResponse:
+def _report(admin: ActingAdmin, request: HttpRequest, form: forms.Form, sent: Sent) -> HttpResponse:
     """The report of an import: its result, every fault, or the questions about a zip without release.yaml."""
     try:
         report = curate.try_import(request.user, sent.pack(), sent.slug or None)
@@ -123,7 +124,7 @@ def _report(admin: DraftPages, request: HttpRequest, form: forms.Form, sent: Sen
         return _page(admin, request, form, 422, faults=faults_of(refused))
 
 
-def _of_sent_before(admin: DraftPages, request: HttpRequest) -> HttpResponse:
+def _of_sent_before(admin: ActingAdmin, request: HttpRequest) -> HttpResponse:
     signed = request.POST.get("describe") or request.POST.get("confirm", "")
     try:
         sent = Sent.before(signed)
@@ -135,7 +136,7 @@ def _of_sent_before(admin: DraftPages, request: HttpRequest) -> HttpResponse:
         return _page(admin, request, ImportForm(), 422, faults=[str(refused)])
 
 
-def _described(admin: DraftPages, request: HttpRequest, sent: Sent) -> HttpResponse:
+def _described(admin: ActingAdmin, request: HttpRequest, sent: Sent) -> HttpResponse:
     head = HeadForm(request.POST)
     if not head.is_valid():
         return _page(admin, request, head, 422, asks_about="Say what the release is called.", kept=sent.kept())
@@ -143,7 +144,7 @@ def _described(admin: DraftPages, request: HttpRequest, sent: Sent) -> HttpRespo
 
 
 def _page(
-    admin: DraftPages, request: HttpRequest, form: forms.Form, status: int = 200,
+    admin: ActingAdmin, request: HttpRequest, form: forms.Form, status: int = 200,
     report: ImportReport | None = None, kept: str = "", done: bool = False, faults: Sequence[str] = (),
     asks_about: str = "",
 ) -> HttpResponse:  # fmt: skip

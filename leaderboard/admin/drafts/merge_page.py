@@ -11,8 +11,9 @@ from django.urls import reverse
 
 from leaderboard.actions.problems import merge_pack
 from leaderboard.actions.problems.merge_pack import DraftChanged
+from leaderboard.admin.base import ActingAdmin
 from leaderboard.admin.drafts.difference_page import parts_of
-from leaderboard.admin.drafts.pages import DraftPages, draft_or_404, page
+from leaderboard.admin.drafts.pages import draft_or_404, page
 from leaderboard.admin.drafts.sent_file import REFUSALS, Sent, faults_of
 from leaderboard.site.stale_forms import OPENED, hidden_input
 from problems.actions.merging import Choices, Comparison, Merged
@@ -51,7 +52,7 @@ class ChoicesForm(forms.Form):
         return Choices(**{name: bool(self.cleaned_data.get(name)) for name in Choices.__dataclass_fields__})
 
 
-def into_draft(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
+def into_draft(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """POST of `confirm` does what was chosen. GET leads to the page that asks for the file."""
     release = draft_or_404(pk)
     address = reverse("admin:problems_release_import") + f"?into={release.pk}"
@@ -63,7 +64,7 @@ def into_draft(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse
         return _page(admin, request, release, 422, faults=faults_of(refused))
 
 
-def report(admin: DraftPages, request: HttpRequest, release: Release, sent: Sent) -> HttpResponse:
+def report(admin: ActingAdmin, request: HttpRequest, release: Release, sent: Sent) -> HttpResponse:
     """Shows the changes that the file would make to the draft. Raises one of REFUSALS."""
     sent = replace(sent, slug="", head=_head_of(release))
     opened = merge_pack.token_of(release)
@@ -76,7 +77,7 @@ def _head_of(release: Release) -> dict[str, str]:
     return {"release": release.datapack_release, "title": release.title, "profile": release.profile}
 
 
-def _confirmed(admin: DraftPages, request: HttpRequest, release: Release, sent: Sent) -> HttpResponse:
+def _confirmed(admin: ActingAdmin, request: HttpRequest, release: Release, sent: Sent) -> HttpResponse:
     pack, now, kept = sent.pack(), merge_pack.token_of(release), request.POST["confirm"]
     opened = request.POST.get(OPENED, "")
     form = ChoicesForm(request.POST, found=merge_pack.compare(request.user, release, pack))
@@ -98,7 +99,7 @@ def _lines(done: Merged) -> Sequence[str]:
 
 
 def _report(
-    admin: DraftPages, request: HttpRequest, form: ChoicesForm, kept: str, opened: str, status: int = 200,
+    admin: ActingAdmin, request: HttpRequest, form: ChoicesForm, kept: str, opened: str, status: int = 200,
     faults: Sequence[str] = (),
 ) -> HttpResponse:  # fmt: skip
     """`opened` is what the draft was when the report was made."""
@@ -112,5 +113,7 @@ def _report(
     )  # fmt: skip
 
 
-def _page(admin: DraftPages, request: HttpRequest, release: Release, status: int = 200, **context: Any) -> HttpResponse:
+def _page(
+    admin: ActingAdmin, request: HttpRequest, release: Release, status: int = 200, **context: Any
+) -> HttpResponse:
     return page(admin, request, "merge", f"Import into {release}", status, release=release, **context)

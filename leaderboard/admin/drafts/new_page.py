@@ -15,8 +15,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from leaderboard.actions.problems import drafts
-from leaderboard.admin.base import Outcome
-from leaderboard.admin.drafts.pages import PER_PAGE, DraftPages, draft_or_404, page
+from leaderboard.admin.base import ActingAdmin, Outcome
+from leaderboard.admin.drafts.pages import PER_PAGE, draft_or_404, page
 from leaderboard.errors import Refused
 from problems.actions.releases import ReleaseRefused
 from problems.models import Problem, Release
@@ -61,7 +61,7 @@ def _content(name: str) -> dict[str, Any]:
     return fields
 
 
-def new_problem(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
+def new_problem(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """GET offers the templates; POST adds a problem from one and opens it."""
     release = draft_or_404(pk)
     fault, task_id, chosen = "", request.POST.get("task_id", "").strip(), request.POST.get("template", "cpp")

@@ -10,8 +10,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from leaderboard import blobs
 from leaderboard.actions.problems import pack_uploads
+from leaderboard.admin.base import ActingAdmin
 from leaderboard.admin.drafts.fields import ReleaseNameField
-from leaderboard.admin.drafts.pages import DraftPages, page
+from leaderboard.admin.drafts.pages import page
 from leaderboard.admin.drafts.sent_file import REFUSALS, faults_of
 from leaderboard.models import Packing
 from leaderboard.models.curation.packing import KINDS
@@ -42,7 +43,7 @@ class UploadForm(forms.Form):
         return upload
 
 
-def uploads(admin: DraftPages, request: HttpRequest) -> HttpResponse:
+def uploads(admin: ActingAdmin, request: HttpRequest) -> HttpResponse:
     """GET lists the uploads. POST of a file queues it; POST of `look` has the worker look for a sandbox again."""
     if "look" in request.POST:
         ground.forget()
@@ -68,12 +69,12 @@ def uploads(admin: DraftPages, request: HttpRequest) -> HttpResponse:
     )  # fmt: skip
 
 
-def upload(admin: DraftPages, request: HttpRequest, packing: int) -> HttpResponse:
+def upload(admin: ActingAdmin, request: HttpRequest, packing: int) -> HttpResponse:
     """The page of an upload: its progress, its faults, or the way to import its pack."""
     return page(admin, request, "upload", f"Pack of {_row(packing).name}", **_context(packing))
 
 
-def state(_admin: DraftPages, request: HttpRequest, packing: int) -> HttpResponse:
+def state(_admin: ActingAdmin, request: HttpRequest, packing: int) -> HttpResponse:
     """The part of the page that it asks for every two seconds until the packing has ended."""
     return render(request, "admin/drafts/parts/upload_state.html", _context(packing))
 
@@ -93,7 +94,7 @@ _ACTS: Mapping[str, tuple[Callable[[Any, Packing], None], str]] = {
 }
 
 
-def upload_act(_admin: DraftPages, request: HttpRequest, packing: int, act: str) -> HttpResponse:
+def upload_act(_admin: ActingAdmin, request: HttpRequest, packing: int, act: str) -> HttpResponse:
     """A button of an upload."""
     row = _row(packing)
     if request.method != "POST":
@@ -109,7 +110,7 @@ def upload_act(_admin: DraftPages, request: HttpRequest, packing: int, act: str)
     return redirect("admin:problems_release_packings" if act == "remove" else row.get_absolute_url())
 
 
-def download(_admin: DraftPages, request: HttpRequest, packing: int) -> HttpResponseBase:
+def download(_admin: ActingAdmin, request: HttpRequest, packing: int) -> HttpResponseBase:
     """The pack that was made. It holds held-out tests and references."""
     row = _row(packing)
     if request.method != "GET" or not row.pack_sha256:

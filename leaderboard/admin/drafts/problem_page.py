@@ -11,11 +11,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from leaderboard.actions.problems import drafts
+from leaderboard.admin.base import ActingAdmin
 from leaderboard.admin.drafts import files
 from leaderboard.admin.drafts.files import Row, Typed
 from leaderboard.admin.drafts.forms import FORMS, Fields, ProblemForm
 from leaderboard.admin.drafts.packed import packed_function
-from leaderboard.admin.drafts.pages import DraftPages, draft_or_404, page
+from leaderboard.admin.drafts.pages import draft_or_404, page
 from leaderboard.errors import Refused
 from problems.actions.drafts import RecordRefused, fields_of
 from problems.actions.releases import ReleaseRefused
@@ -56,7 +57,7 @@ class Editor:
         return [one.file for one in spec.files] + solutions
 
 
-def edit(admin: DraftPages, request: HttpRequest, pk: int, problem: int) -> HttpResponse:
+def edit(admin: ActingAdmin, request: HttpRequest, pk: int, problem: int) -> HttpResponse:
     """GET shows the problem; POST saves it, or shows what was typed with what is wrong."""
     release = draft_or_404(pk)
     row = get_object_or_404(Problem.objects.select_related("release"), pk=problem, release=release)
@@ -144,7 +145,7 @@ def _saved_words(change: Any) -> str:
     return f"{change.problem.task_id} is saved. Results do not depend on what you changed."
 
 
-def _render(admin: DraftPages, request: HttpRequest, editor: Editor) -> HttpResponse:
+def _render(admin: ActingAdmin, request: HttpRequest, editor: Editor) -> HttpResponse:
     release: Release = editor.problem.release
     statement = editor.form["prompt"].value() or ""
     return page(
@@ -155,7 +156,7 @@ def _render(admin: DraftPages, request: HttpRequest, editor: Editor) -> HttpResp
     )  # fmt: skip
 
 
-def preview(_admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
+def preview(_admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """The statement that is being typed, as pages show it. Stores nothing."""
     draft_or_404(pk)
     if request.method != "POST":

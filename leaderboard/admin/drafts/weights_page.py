@@ -9,7 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from leaderboard.actions.problems import calibrate
-from leaderboard.admin.drafts.pages import DraftPages, draft_or_404, page
+from leaderboard.admin.base import ActingAdmin
+from leaderboard.admin.drafts.pages import draft_or_404, page
 from leaderboard.curation.calibration import MOST_SOURCES, Calibration, CannotCalibrate, Ground, Pair
 from leaderboard.errors import Refused
 from leaderboard.site.stale_forms import OPENED, hidden_input
@@ -49,7 +50,7 @@ def has_coding_problems(release: Release) -> bool:
     return release.is_draft and release.problems.filter(kind__in=NODE_KINDS).exists()
 
 
-def weights(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
+def weights(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """GET offers submissions. POST shows the weights; POST of `store` stores what was shown."""
     release = draft_or_404(pk)
     ground = Ground(release)
@@ -79,7 +80,7 @@ def _stored(request: HttpRequest, release: Release, form: CalibrationForm) -> Ca
 
 
 def _page(
-    admin: DraftPages, request: HttpRequest, ground: Ground, form: CalibrationForm,
+    admin: ActingAdmin, request: HttpRequest, ground: Ground, form: CalibrationForm,
     found: Calibration | None = None, faults: Sequence[str] = (), status: int = 200,
 ) -> HttpResponse:  # fmt: skip
     release = ground.release

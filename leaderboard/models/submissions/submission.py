@@ -27,10 +27,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         if getattr(user, "is_staff", False):
             return self
         from leaderboard.models.entrants.entrant import Entrant
-        from problems.models import Release
+        from problems.models import Release, results_are_open
 
         public = Q(entrant__in=Entrant.objects.public(), release__in=Release.objects.visible_to(user))
-        public &= Q(release__hidden_until__isnull=True) | Q(release__hidden_until__lte=timezone.now())
+        public &= results_are_open("release__")
         public &= ~Q(release__state=ReleaseState.DRAFT)
         if getattr(user, "is_authenticated", False):
             public |= Q(entrant__in=Entrant.objects.readable_by(user))

@@ -10,7 +10,7 @@ from django import forms
 from django.conf import settings
 from django.http import HttpRequest
 
-from leaderboard.actions.intake.keep_typed_draft import draft_of, keep_draft
+from leaderboard.actions.intake.keep_typed_draft import keep_typed_draft, typed_draft_of
 from leaderboard.errors import Refused, Unavailable
 from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.intake.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE, SUGGESTED
@@ -239,7 +239,7 @@ def keep_typed(user: Any, problem: Problem, form: TypedForm | AnswerForm) -> Non
     """Keep what is sent to run or to submit as the user's draft too, as far as one is kept."""
     if isinstance(form, TypedForm):
         with suppress(Refused):
-            keep_draft(user, problem, form.language, form.typed)
+            keep_typed_draft(user, problem, form.language, form.typed)
 
 
 def typed_form_for(request: HttpRequest, problem: Problem, track: Track | None) -> TypedForm | AnswerForm | None:
@@ -256,7 +256,7 @@ def typed_form(request: HttpRequest, problem: Problem, data: Any = None, initial
         return AnswerForm(
             data, path=path, choices=spec.lettered_choices, user=request.user, tracks=tracks, initial=initial
         )
-    draft = draft_of(request.user, problem) if data is None else None
+    draft = typed_draft_of(request.user, problem) if data is None else None
     return TypedForm(
         data,
         problem=problem,

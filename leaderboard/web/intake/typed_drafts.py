@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from leaderboard.actions.intake.keep_typed_draft import discard_draft, keep_draft
+from leaderboard.actions.intake.keep_typed_draft import discard_typed_draft, keep_typed_draft
 from leaderboard.errors import NotAllowed, Refused
 from leaderboard.models import TypedDraft
 from leaderboard.web.intake.submit_forms import TypedForm, refuse, typed_form
@@ -51,9 +51,9 @@ def save_draft(request: HttpRequest, slug: str, problem_slug: str) -> HttpRespon
 
 def _act(request: HttpRequest, problem: Problem, form: TypedForm) -> TypedDraft | None:
     if "discard" in request.POST:
-        discard_draft(request.user, problem, form.language)
+        discard_typed_draft(request.user, problem, form.language)
         return None
-    return keep_draft(request.user, problem, form.language, form.typed)
+    return keep_typed_draft(request.user, problem, form.language, form.typed)
 
 
 def _page_with_refusal(request: HttpRequest, problem: Problem, form: TypedForm, refusal: Refused) -> HttpResponse:

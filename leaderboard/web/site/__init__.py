@@ -1,1 +1,1 @@
-"""Pages about the whole site."""
+"""Pages about the whole site, and what all pages share."""

@@ -22,8 +22,7 @@ from leaderboard.web.boards import board_html
 from leaderboard.web.boards.charts import chart_rows
 from leaderboard.web.boards.figures import board_figure
 from leaderboard.web.shared.lookups import tracks_of
-from leaderboard.web.site import demo as demo_pages
-from leaderboard.web.site import worked
+from leaderboard.web.site import demo, worked
 from problems.models import Problem, Release, ReleaseState
 from scoring.metrics import SHOWN_ONLY, registry
 from scoring.rules import NEWEST, RULES
@@ -40,7 +39,7 @@ def home(request: HttpRequest) -> HttpResponse:
     newest_first = published.order_by("-published_at", "-id")
     latest = list(_with_facts(newest_first)[:LATEST_RELEASES])
     release = visibility.with_visible_results(request.user, newest_first).first() or (latest[0] if latest else None)
-    context: dict[str, Any] = {"release": release, "releases": latest, "guide": demo_pages.guide()}
+    context: dict[str, Any] = {"release": release, "releases": latest, "guide": demo.guide()}
     if release:
         context |= _top_of(request, release)
     return render(request, "podium/site/home.html", context)

@@ -9,14 +9,13 @@ from django.contrib.sitemaps import Sitemap, views
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from leaderboard.models import Entrant
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.web.shared.shareable import FRESH_SECONDS, STRANGER, absolute, public_releases
-from problems.models import Problem, Release
+from problems.models import Problem, Release, results_are_open
 
 _PLAIN = ("home", "releases", "nodes", "about", "api")
 _OF_RELEASE = ("board", "charts", "problems", "coverage", "changelog", "release_about")
@@ -65,7 +64,7 @@ class _Entrants(_OfSite):
     """Entrants on a board whose results are public."""
 
     def items(self) -> QuerySet[Entrant]:
-        shown = public_releases().exclude(hidden_until__gt=timezone.now())
+        shown = public_releases().filter(results_are_open())
         rows = Entrant.objects.filter(standings__release__in=shown).exclude(kind=EntrantKind.SYSTEM)
         return rows.distinct().order_by("pk")
 

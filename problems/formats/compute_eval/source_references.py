@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from problems.formats.compute_eval.languages import detect, parser_for
-from problems.spec.command.problem import SourceReferences
+from problems.spec.command.command_record import SourceReferences
 from problems.spec.solution import SourceFile
 
 MISSING_TEXT = "[VALIDATION ERROR] Solution does not include required source references."

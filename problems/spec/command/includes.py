@@ -4,14 +4,11 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from problems.spec.command.command_record import CommandRecord
 from problems.spec.command.macros import C_SUFFIXES
 from problems.spec.command.python_imports import loaded_modules, words_of
 from problems.spec.command.system_headers import SYSTEM_MODULES, is_system_header
-
-if TYPE_CHECKING:
-    from problems.spec.command.problem import CommandProblem
 
 _INCLUDE = re.compile(
     r"""^[ \t]*\#[ \t]*(?:include|include_next|import)[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)
@@ -24,7 +21,7 @@ _RECIPE_SUFFIXES = ("Makefile", "makefile", ".mk", ".sh")
 MAX_VISITED = 500
 
 
-def search_folders(problem: "CommandProblem") -> list[str]:
+def search_folders(problem: CommandRecord) -> list[str]:
     """Include folders inside the workspace, in the order of the build's flags ("" is the root)."""
     recipes = [f.content for f in (*problem.context_files, *problem.test_files) if f.path.endswith(_RECIPE_SUFFIXES)]
     texts = [*_words(problem.build_command or ""), *recipes]
@@ -47,7 +44,7 @@ def _inside(folder: str) -> str | None:
     return "" if path == "." else path
 
 
-def intruders(problem: "CommandProblem") -> dict[str, str]:
+def intruders(problem: CommandRecord) -> dict[str, str]:
     """Workspace paths that no solution may fill, each with the reason.
 
     A path is here when a file there would be found by an include or import of the tests, or of what these pull in,
@@ -65,7 +62,7 @@ def intruders(problem: "CommandProblem") -> dict[str, str]:
     return forbidden
 
 
-def baseline_paths(problem: "CommandProblem") -> frozenset[str]:
+def baseline_paths(problem: CommandRecord) -> frozenset[str]:
     """The files of the reference solution: what an honest solution is expected to bring."""
     if problem.baseline_solution is None or problem.baseline_solution.type != "file":
         return frozenset()
@@ -88,7 +85,7 @@ def shadows_module(path: str, folders: Sequence[str], imported: frozenset[str] |
     return imported is None or bool(tops & loaded_modules(imported))
 
 
-def imported_modules(problem: "CommandProblem") -> frozenset[str] | None:
+def imported_modules(problem: CommandRecord) -> frozenset[str] | None:
     """The modules that the tests import, directly or through the problem's other files, and those that the commands
     name. None if the harness's own process must load nothing of the solution's: then every module counts.
     """
@@ -107,7 +104,7 @@ def imported_modules(problem: "CommandProblem") -> frozenset[str] | None:
     return frozenset(names) | words_of([problem.test_command, problem.benchmark_command])
 
 
-def python_folders(problem: "CommandProblem") -> list[str]:
+def python_folders(problem: CommandRecord) -> list[str]:
     """Where Python tests look for modules first: beside themselves and in the root."""
     tests = [file.path for file in problem.test_files if file.path.endswith(".py")]
     return list(dict.fromkeys([*map(posixpath.dirname, tests), ""])) if tests else []

@@ -1,27 +1,22 @@
-"""A command problem: one record of a problem pack, in ComputeEval's nineteen fields and their order."""
+"""A command problem: its record, and what site and nodes ask of it."""
 
 import math
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, JsonValue, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from problems.spec.case import Case
+from problems.spec.command.command_record import CommandRecord
 from problems.spec.command.early_end import ending_early
-from problems.spec.command.metadata import CommandMetadata
 from problems.spec.command.skips import track_skip
-from problems.spec.command.timing_mode import ProcessTimingMode, TimingMode
 from problems.spec.command.workspace_rules import WorkspaceRules
 from problems.spec.errors import RecordError, explain
 from problems.spec.hardware import Hardware
-from problems.spec.kinds import Kind
-from problems.spec.podium_metadata import PodiumMetadata
 from problems.spec.profile import Profile
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord, TimedWork
-from problems.spec.solution import FileSolution, Solution, SourceFile, TaggedSolution
+from problems.spec.solution import FileSolution, Solution, SourceFile
 from problems.spec.usable import why_bad_places, why_unusable
 
-PROBLEM_SCHEMA_VERSION = 2
-DEFAULT_COMPUTE_CAPABILITY = "8.0"
 DEFAULT_STEP_SECONDS = 60.0
 DEFAULT_BENCHMARK_SECONDS = 300.0
 _PUBLIC_FACTS = (
@@ -31,62 +26,8 @@ _PUBLIC_FACTS = (
 _DEFAULT_PATHS = {"cuda_cpp": "solution.cu", "cpp": "solution.cpp"}
 
 
-class SourceReferences(BaseModel):
-    """Names that a solution's sources must hold: every one of `all` and at least one of `any`."""
-
-    any: list[str] | None = None
-    all: list[str] | None = None
-
-    @model_validator(mode="after")
-    def _say_something(self) -> Self:
-        if self.any is None and self.all is None:
-            raise ValueError("must give `any` or `all`")
-        return self
-
-    def in_words(self) -> str:
-        """The names as "`a`, `b` and one of `c`, `d`"."""
-        parts = [", ".join(f"`{name}`" for name in self.all or [])]
-        if self.any:
-            parts.append("one of " + ", ".join(f"`{name}`" for name in self.any))
-        return " and ".join(part for part in parts if part)
-
-
-def _normal_references(value: Any) -> Any:
-    """A name or a list of names means that all of them are needed."""
-    if isinstance(value, str):
-        return {"any": None, "all": [value]}
-    if isinstance(value, list):
-        return {"any": None, "all": value}
-    return value
-
-
-class CommandProblem(ProblemRecord):
-    """A problem judged by shell commands. Unknown fields are dropped, as ComputeEval does."""
-
-    kind: ClassVar[Kind] = Kind.COMMAND
-    podium_model: ClassVar[type[PodiumMetadata]] = CommandMetadata
-
-    type: Literal["cuda_cpp", "cuda_python", "cpp", "python"]
-    schema_version: int = PROBLEM_SCHEMA_VERSION
-    context_files: list[SourceFile] = Field(default_factory=list)
-    test_files: list[SourceFile] = Field(default_factory=list)
-    source_references: Annotated[SourceReferences | None, BeforeValidator(_normal_references)] = None
-    build_command: str | None = None
-    test_command: str
-    benchmark_command: str | None = None
-    timing_mode: TimingMode = Field(default_factory=ProcessTimingMode)
-    min_cuda_toolkit: str | None = None
-    compute_capability: str | None = DEFAULT_COMPUTE_CAPABILITY
-    requires_datacenter_gpu: bool = False
-    timeout_seconds: float | None = None
-    baseline_solution: TaggedSolution | None = None
-
-    @property
-    def podium(self) -> CommandMetadata:
-        """Podium's own fields; all defaults in a strict pack."""
-        if not isinstance(self._podium, CommandMetadata):
-            raise TypeError("a command problem was read with another kind's metadata")
-        return self._podium
+class CommandProblem(CommandRecord):
+    """A problem judged by shell commands."""
 
     @property
     def cases(self) -> tuple[Case, ...]:

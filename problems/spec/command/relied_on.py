@@ -8,13 +8,10 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from problems.spec.command.command_record import CommandRecord
 from problems.spec.command.macros import C_SUFFIXES, HASH, plain
 from problems.spec.solution import SourceFile
-
-if TYPE_CHECKING:
-    from problems.spec.command.problem import CommandProblem
 
 _AUTOMATIC = frozenset(
     {"makefile", "gnumakefile", "cmakelists.txt", "conftest.py", "sitecustomize.py", "usercustomize.py", "pytest.ini"}
@@ -34,7 +31,7 @@ _LOADERS = frozenset(
 )
 
 
-def changed_context(problem: "CommandProblem", files: Sequence[SourceFile]) -> dict[str, str]:
+def changed_context(problem: CommandRecord, files: Sequence[SourceFile]) -> dict[str, str]:
     """The context files that the solution changed although the tests rely on them, each with the reason in words.
 
     Files that the reference changes, too, or from which a contestant starts, are not among them. Neither are copies
@@ -54,14 +51,14 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip(" \t\r") for line in text.rstrip(" \t\r\n").split("\n")]
 
 
-def _expected(problem: "CommandProblem", own: Mapping[str, str]) -> set[str]:
+def _expected(problem: CommandRecord, own: Mapping[str, str]) -> set[str]:
     """Context files that honest solutions change."""
     baseline = problem.baseline_solution
     reference = _changed(baseline.files, own) if baseline is not None and baseline.type == "file" else set()
     return reference | {posixpath.normpath(file.path) for file in problem.starter_files}
 
 
-def _relied_on(problem: "CommandProblem", own: Mapping[str, str]) -> dict[str, str]:
+def _relied_on(problem: CommandRecord, own: Mapping[str, str]) -> dict[str, str]:
     """Every context file that the tests or the commands pull in, and the reason."""
     tests = {posixpath.normpath(file.path): file.content for file in problem.test_files}
     commands = " ".join(filter(None, (problem.build_command, problem.test_command, problem.benchmark_command)))
@@ -80,7 +77,7 @@ def _relied_on(problem: "CommandProblem", own: Mapping[str, str]) -> dict[str, s
     return found
 
 
-def _counts_if_mentioned(problem: "CommandProblem", path: str) -> bool:
+def _counts_if_mentioned(problem: CommandRecord, path: str) -> bool:
     """Without a reference, nobody can tell a program of the test from one that the contestant must write."""
     return problem.baseline_solution is not None or not path.endswith(_PROGRAMS)
 

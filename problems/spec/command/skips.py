@@ -2,23 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from problems.spec.command.command_record import CommandRecord
 from problems.spec.hardware import Hardware, compute_eval_datacenter, is_datacenter, parse_version
 from problems.spec.profile import Profile
-
-if TYPE_CHECKING:
-    from problems.spec.command.problem import CommandProblem
 
 NameTest = Callable[[str], bool]
 
 
-def compute_eval_skip(problem: "CommandProblem", hardware: Hardware) -> str:
+def compute_eval_skip(problem: CommandRecord, hardware: Hardware) -> str:
     """Returns the reason why ComputeEval's evaluator would skip the problem, or "" where it would run it."""
     return _toolkit_skip(problem, hardware) or _gpu_skip(problem, hardware, compute_eval_datacenter)
 
 
-def track_skip(problem: "CommandProblem", hardware: Hardware) -> str:
+def track_skip(problem: CommandRecord, hardware: Hardware) -> str:
     """Returns the reason why the problem cannot run on a track, or "".
 
     ComputeEval's rules with a sound test for datacenter GPUs. Problems of the CPU types run on CPU tracks alone; CUDA
@@ -34,7 +31,7 @@ def track_skip(problem: "CommandProblem", hardware: Hardware) -> str:
     return _toolkit_skip(problem, without_toolkit) or _gpu_skip(problem, without_toolkit, is_datacenter)
 
 
-def _toolkit_skip(problem: "CommandProblem", hardware: Hardware) -> str:
+def _toolkit_skip(problem: CommandRecord, hardware: Hardware) -> str:
     if problem.min_cuda_toolkit is None:
         return ""
     needed = parse_version(problem.min_cuda_toolkit)
@@ -46,7 +43,7 @@ def _toolkit_skip(problem: "CommandProblem", hardware: Hardware) -> str:
     return f"needs CUDA toolkit {needed[0]}.{needed[1]} or newer, here is {present}"
 
 
-def _gpu_skip(problem: "CommandProblem", hardware: Hardware, datacenter: NameTest) -> str:
+def _gpu_skip(problem: CommandRecord, hardware: Hardware, datacenter: NameTest) -> str:
     needed = parse_version(problem.compute_capability)
     if needed is None:
         return ""

@@ -5,8 +5,8 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from problems.spec.command.command_record import CommandRecord
 from problems.spec.command.includes import (
     baseline_paths,
     imported_modules,
@@ -19,9 +19,6 @@ from problems.spec.command.includes import (
 from problems.spec.command.macros import why_rewriting
 from problems.spec.paths import folder_of, spelling_key, why_bad_path
 from problems.spec.solution import FileSolution, Solution, SourceFile
-
-if TYPE_CHECKING:
-    from problems.spec.command.problem import CommandProblem
 
 STRICT_FAILURE = "[VALIDATION ERROR] Solution failed validation checks."
 _AUTOMATIC_MODULES = frozenset({"sitecustomize.py", "usercustomize.py", "conftest.py"})
@@ -49,7 +46,7 @@ class WorkspaceRules:
     """Maximum size of all files together. None: the site's own limit."""
 
     @classmethod
-    def of(cls, problem: "CommandProblem") -> "WorkspaceRules":
+    def of(cls, problem: CommandRecord) -> "WorkspaceRules":
         """Work the rules out from a problem."""
         tests = [posixpath.normpath(file.path) for file in problem.test_files]
         context = [posixpath.normpath(file.path) for file in problem.context_files]
@@ -178,7 +175,7 @@ def _why_bad_content(file: SourceFile) -> str:
     return ""
 
 
-def _sweeping_globs(problem: "CommandProblem", tests: Sequence[str], reference: frozenset[str]) -> list[str]:
+def _sweeping_globs(problem: CommandRecord, tests: Sequence[str], reference: frozenset[str]) -> list[str]:
     commands = (problem.build_command, problem.test_command, problem.benchmark_command)
     globs = {posixpath.normpath(glob) for command in commands for glob in _GLOB.findall(command or "")}
     return sorted(
@@ -190,7 +187,7 @@ def _sweeping_globs(problem: "CommandProblem", tests: Sequence[str], reference: 
     )
 
 
-def strict_failure(problem: "CommandProblem", solution: Solution) -> str | None:
+def strict_failure(problem: CommandRecord, solution: Solution) -> str | None:
     """ComputeEval's own validation and its words: same task_id, a file at least, no path spelt as a test's."""
     if solution.task_id != problem.task_id:
         return STRICT_FAILURE

@@ -16,7 +16,7 @@ from leaderboard.curation.verification import REFERENCE
 from leaderboard.errors import Refused
 from leaderboard.models import Evaluation, Rejudge, RejudgeState, ReleaseTrack, Track
 from problems.models import ReleaseState
-from runners.fleet.models import ONLINE_FOR, NodeChange, NodeGrant
+from runners.fleet.models import NodeChange, NodeGrant, online
 from runners.fleet.queue.fit import why_not
 from runners.wire.protocol import Capabilities, Stage
 
@@ -71,12 +71,8 @@ def why_due(track: Track, last: datetime) -> str:
 
 def serving(track: Track) -> list[int]:
     """The online nodes that run the track's jobs."""
-    grants = NodeGrant.objects.filter(
-        track=track,
-        stage__in=[Stage.RUN, Stage.BOTH],
-        node__disabled_reason="",
-        node__last_seen_at__gt=timezone.now() - ONLINE_FOR,
-    )
+    stages = [Stage.RUN, Stage.BOTH]
+    grants = NodeGrant.objects.filter(online("node__"), track=track, stage__in=stages, node__disabled_reason="")
     return [
         one.node_id
         for one in grants.select_related("node", "track")

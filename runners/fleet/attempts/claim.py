@@ -19,7 +19,7 @@ from runners.fleet.again.rechecks import may_recheck
 from runners.fleet.attempts.retries import in_turn
 from runners.fleet.attempts.work import work_of
 from runners.fleet.errors import NodeRefused
-from runners.fleet.models import Attempt, Job, JobState, Node, NodeGrant
+from runners.fleet.models import QUEUE_ORDER, Attempt, Job, JobState, Node, NodeGrant
 from runners.fleet.queue.fit import why_not
 from runners.fleet.queue.owner import lease_all, owners_of
 from runners.wire.job import Work
@@ -84,7 +84,7 @@ def _candidates(queue: QuerySet[Job], node: Node, most: int) -> list[Job]:
     numbers = Attempt.objects.filter(job=OuterRef("pk")).order_by().values("job").annotate(last=Max("number"))
     # not n_attempts, which counts lost attempts only: numbers of a job's attempts must be unique
     numbered = queue.annotate(last_number=Coalesce(Subquery(numbers.values("last")), 0))
-    ordered = numbered.order_by("-priority", "fair_tag", "pk")
+    ordered = numbered.order_by(*QUEUE_ORDER)
     if connection.features.has_select_for_update_skip_locked:
         ordered = ordered.select_for_update(skip_locked=True, of=("self",))
     first = list(ordered[:most])

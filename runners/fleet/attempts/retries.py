@@ -4,9 +4,8 @@ from collections.abc import Collection
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
-from django.utils import timezone
 
-from runners.fleet.models import LOST, ONLINE_FOR, Attempt, Job, Node, NodeGrant
+from runners.fleet.models import LOST, Attempt, Job, Node, NodeGrant, online
 from runners.fleet.queue.fit import why_not
 from runners.wire.protocol import Capabilities, Stage
 
@@ -44,7 +43,7 @@ def _others_serve(job: Job, nodes: Collection[int]) -> bool:
     """Whether another node than these is online, takes work and is fit for the job's track and stage."""
     stage = Stage(job.stage)
     grants = NodeGrant.objects.filter(track_id=job.track_id, stage=stage, node__disabled_reason="", node__obstacle="")
-    grants = grants.filter(node__last_seen_at__gt=timezone.now() - ONLINE_FOR).exclude(node__in=nodes)
+    grants = grants.filter(online("node__")).exclude(node__in=nodes)
     return any(
         not why_not(Capabilities.model_validate(one.node.capabilities), one.track, stage)
         for one in grants.select_related("node", "track")

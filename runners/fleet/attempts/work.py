@@ -15,7 +15,7 @@ def work_of(job: Job, attempt: Attempt, token: str, owner: JobOwner) -> Work:
     terms, problem, track = owner.terms(), owner.problem, owner.track
     rules = {
         "stage": Stage(job.stage),
-        # Only nodes with cupti may run jobs of a GPU track; see match.py.
+        # Only nodes with cupti may run jobs of a GPU track; see fit.py.
         "profiler": Profiler.CUPTI if track.device == "gpu" else Profiler.NONE,
         "limits": limits_of(problem),
     }

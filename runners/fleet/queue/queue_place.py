@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db.models import Count, Min, Q, QuerySet
 
 from leaderboard.models import Submission
-from runners.fleet.models import Attempt, AttemptState, Job, JobState
+from runners.fleet.models import QUEUE_ORDER, Attempt, AttemptState, Job, JobState
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,22 @@ def places_of(jobs: QuerySet[Job]) -> list[QueuePlace]:
 
 def n_ahead(waiting: QuerySet[Job]) -> int:
     """The number of jobs in the same queue that precede the first of these."""
-    first = waiting.order_by("-priority", "fair_tag", "pk").first()
+    first = waiting.order_by(*QUEUE_ORDER).first()
     if first is None:
         return 0
-    tie = Q(priority=first.priority, fair_tag=first.fair_tag, pk__lt=first.pk)
-    before = Q(priority__gt=first.priority) | Q(priority=first.priority, fair_tag__lt=first.fair_tag) | tie
-    return Job.objects.filter(before, track=first.track_id, stage=first.stage, state=JobState.QUEUED).count()
+    queue = Job.objects.filter(track=first.track_id, stage=first.stage, state=JobState.QUEUED)
+    return queue.filter(_before(first)).count()
+
+
+def _before(job: Job) -> Q:
+    """Jobs that precede this one in the queue's order."""
+    before, equal = Q(), Q()
+    for field in QUEUE_ORDER:
+        name = field.removeprefix("-")
+        value = getattr(job, name)
+        before |= equal & Q(**{f"{name}__{'lt' if name == field else 'gt'}": value})
+        equal &= Q(**{name: value})
+    return before
 
 
 def running_stages(submission: Submission) -> dict[str, int]:

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import Count, Min, Q
-from django.utils import timezone
 
 from leaderboard.models import Track
-from runners.fleet.models import ONLINE_FOR, Job, JobState, Node, Service
+from runners.fleet.models import Job, JobState, Node, Service, online
 from runners.fleet.queue.waiting import Wait, waits_of_queues
 
 
@@ -26,9 +25,8 @@ class FleetState:
 
 def fleet_state() -> FleetState:
     """The present counts. Makes two queries."""
-    seen = Q(last_seen_at__gt=timezone.now() - ONLINE_FOR)
     nodes = Node.objects.exclude(service=Service.RETIRED).aggregate(
-        all=Count("pk"), online=Count("pk", filter=seen), disabled=Count("pk", filter=~Q(disabled_reason=""))
+        all=Count("pk"), online=Count("pk", filter=online()), disabled=Count("pk", filter=~Q(disabled_reason=""))
     )
     queued = Q(state=JobState.QUEUED)
     jobs = Job.objects.filter(state__in=[JobState.QUEUED, JobState.LEASED]).aggregate(

@@ -8,10 +8,9 @@ from urllib.parse import urlencode
 
 from django.db.models import Count, Q
 from django.urls import reverse
-from django.utils import timezone
 
 from leaderboard.models import Track
-from runners.fleet.models import ONLINE_FOR, NodeGrant
+from runners.fleet.models import NodeGrant, online
 from runners.fleet.web.fleet_state import queues
 from runners.wire.protocol import Stage
 
@@ -58,7 +57,7 @@ def track_choices_context(boxes: Iterable[Any]) -> dict[str, Any]:
 def nodes_by_track() -> dict[int, tuple[int, int]]:
     """The number of online nodes that run tests, and of those among them that take work, by track id. Tracks without
     online nodes are absent. Makes one query."""
-    runs = NodeGrant.objects.filter(node__last_seen_at__gt=timezone.now() - ONLINE_FOR).exclude(stage=Stage.BUILD)
+    runs = NodeGrant.objects.filter(online("node__")).exclude(stage=Stage.BUILD)
     fit = Q(node__disabled_reason="", node__obstacle="")
     rows = runs.order_by().values_list("track_id").annotate(
         online=Count("node", distinct=True), working=Count("node", distinct=True, filter=fit)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from leaderboard.actions.intake import keep_typed_draft as keep_draft
+from leaderboard.actions.intake import keep_typed_draft
 from leaderboard.models import TypedDraft
 from problems.models import Problem
 from tests import factories, function_site
@@ -128,11 +128,11 @@ def test_drafts_are_bounded_in_size_and_number(
     client: Any, cast: Cast, site: FunctionSite, command: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.force_login(cast.owner)
-    large = save(client, command, **{"path-0": "a.sh", "content-0": "x" * keep_draft.MAX_DRAFT_BYTES})
+    large = save(client, command, **{"path-0": "a.sh", "content-0": "x" * keep_typed_draft.MAX_DRAFT_BYTES})
     assert (large.status_code, "256 KiB are kept" in large.json()["message"]) == (422, True)
     assert save(client, command, **{"path-0": "a.sh", "content-0": "a\0b"}).status_code == 422
     assert not TypedDraft.objects.exists()
-    monkeypatch.setattr(keep_draft, "MAX_DRAFTS", 1)
+    monkeypatch.setattr(keep_typed_draft, "MAX_DRAFTS", 1)
     save(client, command, **{"path-0": "a.sh", "content-0": "first"})
     save(client, site.problem, **{"path-0": "solution.cpp", "content-0": "second"})
     assert TypedDraft.objects.get().problem == site.problem

@@ -12,10 +12,11 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from leaderboard.actions.problems import drafts
+from leaderboard.admin.base import ActingAdmin
 from leaderboard.admin.drafts.lists.acts import problems_words
 from leaderboard.admin.drafts.lists.choices import OF_RECORDS, Choice, Option, of_columns, where
 from leaderboard.admin.drafts.lists.listing import Listing, Ticks, sent_ids, why_stale
-from leaderboard.admin.drafts.pages import PER_PAGE, DraftPages, draft_or_404, page
+from leaderboard.admin.drafts.pages import PER_PAGE, draft_or_404, page
 from leaderboard.errors import Refused
 from leaderboard.site import stale_forms
 from problems.actions.draft_copies import Copies, foreseen_copies
@@ -54,7 +55,7 @@ class Places:
         return {name: words[left_out] for name, left_out in rows.values_list("task_id", "is_left_out")}
 
 
-def copy_problems(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
+def copy_problems(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """GET lists the problems of the release named by `from`, and POST another page of them, what is ticked being kept.
 
     POST with `act` tells what copying the chosen ones would make; with `confirmed` it makes it.
@@ -83,7 +84,7 @@ def _opened(places: Places, listing: Listing) -> dict[str, Any]:
     return {"the problems of the draft": places.here(), "the problems of this list": listing.found}
 
 
-def _list(admin: DraftPages, request: HttpRequest, places: Places, ticks: Ticks, fault: str = "") -> HttpResponse:
+def _list(admin: ActingAdmin, request: HttpRequest, places: Places, ticks: Ticks, fault: str = "") -> HttpResponse:
     listing, here = _listing(request, places), places.here()
     shown = list(listing.page.object_list)
     found = Problem.objects.defer("record").in_bulk(shown)
@@ -96,7 +97,7 @@ def _list(admin: DraftPages, request: HttpRequest, places: Places, ticks: Ticks,
     )  # fmt: skip
 
 
-def _asked(admin: DraftPages, request: HttpRequest, places: Places) -> HttpResponse:
+def _asked(admin: ActingAdmin, request: HttpRequest, places: Places) -> HttpResponse:
     listing, ticks = _listing(request, places), Ticks.of(request)
     ids = ticks.among(listing.ids)
     fault = why_stale(request.POST.get(stale_forms.OPENED, ""), places.draft, _opened(places, listing))
@@ -113,7 +114,7 @@ def _state(places: Places, rows: Sequence[Problem]) -> dict[str, Any]:
 
 
 def _effect(
-    admin: DraftPages, request: HttpRequest, places: Places, rows: Sequence[Problem], fault: str = ""
+    admin: ActingAdmin, request: HttpRequest, places: Places, rows: Sequence[Problem], fault: str = ""
 ) -> HttpResponse:
     copies = foreseen_copies(places.draft, rows)
     return page(
@@ -139,7 +140,7 @@ def _lines(places: Places, copies: Copies) -> list[str]:
     return [*lines, "A copy is a problem of its own: it is edited and verified apart from the one that it was made of."]
 
 
-def _confirmed(admin: DraftPages, request: HttpRequest, places: Places) -> HttpResponse:
+def _confirmed(admin: ActingAdmin, request: HttpRequest, places: Places) -> HttpResponse:
     """Done if both releases are as the page told it; else the page as it is now."""
     with transaction.atomic():
         stale_forms.lock(places.draft)

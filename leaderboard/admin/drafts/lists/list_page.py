@@ -11,11 +11,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from leaderboard.admin.base import ActingAdmin
 from leaderboard.admin.drafts.lists.acts import ACTS, Chosen, ListAct
 from leaderboard.admin.drafts.lists.choices import OF_RECORDS, of_columns, of_last_revision
 from leaderboard.admin.drafts.lists.listing import Listing, Ticks, sent_ids, why_stale
 from leaderboard.admin.drafts.lists.verified import State, States, of_verification
-from leaderboard.admin.drafts.pages import PER_PAGE, DraftPages, draft_or_404, page
+from leaderboard.admin.drafts.pages import PER_PAGE, draft_or_404, page
 from leaderboard.errors import Refused
 from leaderboard.site import stale_forms
 from problems.actions.draft_places import order_of
@@ -48,14 +49,14 @@ class Sent:
     is_place_wrong: bool = False
 
 
-def problems(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
+def problems(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """The list. POST shows another page of it and keeps what is ticked."""
     release = draft_or_404(pk)
     sent = Sent(Ticks.of(request), request.POST.get("place", ""), "")
     return _list(admin, request, DraftList.of(request, release), sent)
 
 
-def chosen(admin: DraftPages, request: HttpRequest, pk: int) -> HttpResponse:
+def chosen(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """POST of the list tells what an act would change for the chosen problems; POST of `confirmed` does it."""
     release = draft_or_404(pk)
     if request.method != "POST":
@@ -105,7 +106,7 @@ class DraftList:
         return [Row(found[pk], places.get(pk), states.get(pk), ticks.is_all or pk in ticks.ids) for pk in shown]
 
 
-def _list(admin: DraftPages, request: HttpRequest, drafted: DraftList, sent: Sent) -> HttpResponse:
+def _list(admin: ActingAdmin, request: HttpRequest, drafted: DraftList, sent: Sent) -> HttpResponse:
     release, listing = drafted.release, drafted.listing
     return page(
         admin, request, "draft", f"Problems of {release}", 422 if sent.fault else 200,
@@ -117,7 +118,7 @@ def _list(admin: DraftPages, request: HttpRequest, drafted: DraftList, sent: Sen
     )  # fmt: skip
 
 
-def _asked(admin: DraftPages, request: HttpRequest, release: Release, act: ListAct, only: str) -> HttpResponse:
+def _asked(admin: ActingAdmin, request: HttpRequest, release: Release, act: ListAct, only: str) -> HttpResponse:
     """The page that tells the effect; or the list again, with what was chosen and what is wrong."""
     drafted, ticks, place = DraftList.of(request, release), Ticks.of(request), request.POST.get("place", "").strip()
     ids = drafted.listing.ids
@@ -153,7 +154,7 @@ def _state(chosen: Chosen) -> dict[str, Any]:
     return {"the order of the problems": order_of(chosen.release), "the chosen problems": found}
 
 
-def _effect(admin: DraftPages, request: HttpRequest, act: ListAct, chosen: Chosen, fault: str = "") -> HttpResponse:
+def _effect(admin: ActingAdmin, request: HttpRequest, act: ListAct, chosen: Chosen, fault: str = "") -> HttpResponse:
     release, steps = chosen.release, act.steps(chosen)
     name = next(name for name, one in ACTS.items() if one is act)
     return page(
@@ -165,7 +166,7 @@ def _effect(admin: DraftPages, request: HttpRequest, act: ListAct, chosen: Chose
     )  # fmt: skip
 
 
-def _confirmed(admin: DraftPages, request: HttpRequest, release: Release, act: ListAct) -> HttpResponse:
+def _confirmed(admin: ActingAdmin, request: HttpRequest, release: Release, act: ListAct) -> HttpResponse:
     """Done if the draft is as the page told it; else the page as it is now."""
     place = request.POST.get("place", "")
     if act.takes_place and (wrong := _why_no_place(place, release.problems.count())):
