@@ -20,7 +20,7 @@ CAPTION = (
 
 
 @dataclass(frozen=True)
-class Result:
+class DatedResult:
     """One entrant's counted result, in the release's primary metric."""
 
     entrant_id: int
@@ -30,16 +30,16 @@ class Result:
     metric: Metric
 
 
-def records(rows: Sequence[Result]) -> list[Result]:
+def records(rows: Sequence[DatedResult]) -> list[DatedResult]:
     """Points better than every earlier one, oldest first."""
-    found: list[Result] = []
+    found: list[DatedResult] = []
     for row in sorted(rows, key=lambda one: (one.at, -one.score, one.name)):
         if not found or row.score > found[-1].score:
             found.append(row)
     return found
 
 
-def spec(rows: Sequence[Result]) -> Spec:
+def spec(rows: Sequence[DatedResult]) -> Spec:
     if not rows:
         return {"data": [], "layout": layout(axis(""), axis(""))}
     best, newest = records(rows), max(row.at for row in rows)
@@ -69,7 +69,7 @@ def _titled(metric: Metric) -> str:
     return f"{metric.title} (×)" if metric.unit == "×" else metric.title
 
 
-def _points(rows: Sequence[Result], metric: Metric, size: int, opacity: float, side: str) -> Spec:
+def _points(rows: Sequence[DatedResult], metric: Metric, size: int, opacity: float, side: str) -> Spec:
     """Named at `side`; where it is empty, on hover only."""
     written = "%{y:.1%}" if metric.unit == "%" else "%{y:.3g}"
     return {
@@ -85,11 +85,11 @@ def _points(rows: Sequence[Result], metric: Metric, size: int, opacity: float, s
     }
 
 
-def figure(rows: Sequence[Result]) -> "Figure":
+def figure(rows: Sequence[DatedResult]) -> "Figure":
     return as_figure(spec(rows))
 
 
-def table(rows: Sequence[Result]) -> Table:
+def table(rows: Sequence[DatedResult]) -> Table:
     """The records, the newest first."""
     if not rows:
         return Table(["Day (UTC)", "Model", "Score"], [])
@@ -99,5 +99,5 @@ def table(rows: Sequence[Result]) -> Table:
     return Table(header, [[f"{row.at:%Y-%m-%d}", row.name, _written(row)] for row in reversed(records(rows))])
 
 
-def _written(row: Result) -> str:
+def _written(row: DatedResult) -> str:
     return percent(row.score) if row.metric.unit == "%" else significant(row.score)
