@@ -35,7 +35,7 @@ DEFAULT_URL = "postgresql://postgres@127.0.0.1/podium_bench"
 
 
 @dataclass(frozen=True)
-class Page:
+class Visit:
     """One address, as a stranger or as an organiser gets it."""
 
     words: str
@@ -45,7 +45,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Viewed:
-    page: Page
+    page: Visit
     p95_ms: float
     median_ms: float
     n_queries: int
@@ -137,7 +137,7 @@ def _site() -> Iterator[None]:
             connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
-def _view(page: Page) -> Viewed:
+def _view(page: Visit) -> Viewed:
     from django.contrib.auth.models import User
     from django.db import connection
     from django.test import Client
@@ -155,7 +155,7 @@ def _view(page: Page) -> Viewed:
     return Viewed(page, p95_ms, median_ms, n_queries, n_bytes, first_ms)
 
 
-def _get(client: Any, page: Page) -> tuple[float, int]:
+def _get(client: Any, page: Visit) -> tuple[float, int]:
     """Milliseconds of one view, and the bytes of its answer."""
     started = time.perf_counter()
     answer = client.get(page.address)
@@ -166,7 +166,7 @@ def _get(client: Any, page: Page) -> tuple[float, int]:
     return elapsed_ms, len(content)
 
 
-def _filled(n_entrants: int) -> list[Page]:
+def _filled(n_entrants: int) -> list[Visit]:
     """Fill the database; returns the pages to view."""
     from django.contrib.auth.models import User
     from django.db import connection, transaction
@@ -253,7 +253,7 @@ _STATEMENTS = (
 """Every sample has one evaluation and one result, with the sample's id."""
 
 
-def _pages(release: Any, evaluation: Any) -> list[Page]:
+def _pages(release: Any, evaluation: Any) -> list[Visit]:
     from django.urls import reverse
     from django.utils import timezone
 
@@ -290,21 +290,21 @@ def _pages(release: Any, evaluation: Any) -> list[Page]:
         ("nodes", "nodes", []),
         ("about", "about", []),
     ]
-    pages = [Page(words, reverse(name, args=args)) for words, name, args in public]
+    pages = [Visit(words, reverse(name, args=args)) for words, name, args in public]
     today, board = f"{timezone.now():%Y-%m-%d}", reverse("board", args=[slug])
     pages += [
-        Page("board by a column", f"{board}?sort=-solved"),
-        Page("board over a group", f"{board}?groups=cccl"),
-        Page("board over two groups and a difficulty", f"{board}?groups=cccl&groups=cublas&difficulty=hard"),
-        Page("board at a date", f"{board}?as_of={today}"),
-        Page("board over a group as JSON", reverse("board_json", args=[slug]) + "?groups=cccl"),
-        Page("row of a board", reverse("board_row", args=[slug, submission.entrant.slug])),
-        Page("problems by solved rate", reverse("problems", args=[slug]) + "?sort=-solved&difficulty=hard"),
-        Page("runtimes of a problem", reverse("runtimes", args=[slug, evaluation.problem.slug])),
+        Visit("board by a column", f"{board}?sort=-solved"),
+        Visit("board over a group", f"{board}?groups=cccl"),
+        Visit("board over two groups and a difficulty", f"{board}?groups=cccl&groups=cublas&difficulty=hard"),
+        Visit("board at a date", f"{board}?as_of={today}"),
+        Visit("board over a group as JSON", reverse("board_json", args=[slug]) + "?groups=cccl"),
+        Visit("row of a board", reverse("board_row", args=[slug, submission.entrant.slug])),
+        Visit("problems by solved rate", reverse("problems", args=[slug]) + "?sort=-solved&difficulty=hard"),
+        Visit("runtimes of a problem", reverse("runtimes", args=[slug, evaluation.problem.slug])),
     ]
-    pages.append(Page("failures of a release", reverse("release_failures", args=[slug]), is_admin=True))
-    pages.append(Page("failures of a submission", reverse("submission_failures", args=[submission.pk]), is_admin=True))
-    return pages + [Page(words, address, is_admin=True) for words, address in _admin_pages(release, reverse)]
+    pages.append(Visit("failures of a release", reverse("release_failures", args=[slug]), is_admin=True))
+    pages.append(Visit("failures of a submission", reverse("submission_failures", args=[submission.pk]), is_admin=True))
+    return pages + [Visit(words, address, is_admin=True) for words, address in _admin_pages(release, reverse)]
 
 
 def _admin_pages(release: Any, reverse: Callable[..., str]) -> Iterator[tuple[str, str]]:

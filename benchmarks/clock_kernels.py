@@ -14,7 +14,7 @@ _EACH = "const size_t i = blockIdx.x * 256ull + threadIdx.x;\n    if (i >= n) re
 
 
 @dataclass(frozen=True)
-class Kernel:
+class ClockKernel:
     """One problem: its class, and a solution by file name. Its arrays are `x` (in) and `y` (out), float32."""
 
     name: str
@@ -54,7 +54,7 @@ def _definition(
 
 
 _CHAIN_CASES = ({"n": 1 << 22, "steps": 400}, {"n": 1 << 22, "steps": 3000})
-CHAIN = Kernel(
+CHAIN = ClockKernel(
     "chain",
     _definition(
         "chain",
@@ -98,7 +98,7 @@ def solution(x, y, n, steps):
     (("n", "size_t"), ("steps", "int32")),
 )
 _SCALE_CASES = ({"n": 12_000_001}, {"n": 1 << 26})
-SCALE = Kernel(
+SCALE = ClockKernel(
     "scale",
     _definition("scale", _SCALE_CASES, "n", "n", 'Scalar("n", "size_t"),', "        return 3 * x + 1\n"),
     {
@@ -126,7 +126,7 @@ def solution(x, y, n):
 _ROWS_CASES = ({"rows": 6000, "cols": 1024}, {"rows": 40_000, "cols": 1024})
 _ROWS_SCALARS = (("rows", "size_t"), ("cols", "size_t"))
 _ROWS_DECLARED = 'Scalar("rows", "size_t"), Scalar("cols", "size_t"),'
-SOFTMAX = Kernel(
+SOFTMAX = ClockKernel(
     "softmax",
     _definition(
         "softmax",
@@ -172,7 +172,7 @@ def solution(x, y, rows, cols):
     ("rows", "cols"),
     _ROWS_SCALARS,
 )
-ROW_SUM = Kernel(
+ROW_SUM = ClockKernel(
     "rowsum",
     _definition(
         "rowsum", _ROWS_CASES, "rows", "rows cols", _ROWS_DECLARED, "        return x.double().sum(1).float()\n"
@@ -210,7 +210,7 @@ def solution(x, y, rows, cols):
     _ROWS_SCALARS,
 )
 _WAVES_CASES = ({"n": 1 << 20}, {"n": 1 << 23})
-WAVES = Kernel(
+WAVES = ClockKernel(
     "waves",
     _definition(
         "waves",

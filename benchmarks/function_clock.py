@@ -23,7 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from benchmarks.clock_kernels import KERNELS, Kernel
+from benchmarks.clock_kernels import KERNELS, ClockKernel
 from benchmarks.functions_gpu import native_policy
 from podium.evaluation.judges import local_judges
 from podium.evaluation.run import limits_of
@@ -47,7 +47,7 @@ Solution = Callable[..., None]
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedTimes:
     """The times that the judge published of one solution, by case."""
 
     measurements: dict[str, MeasurementReport]
@@ -55,7 +55,7 @@ class Judged:
     seconds: float
 
 
-def told_ms(kernel: Kernel, language: str) -> list[float]:
+def told_ms(kernel: ClockKernel, language: str) -> list[float]:
     """Times by the device in ms, one a case, from a process that ends: the judge needs the GPU for itself."""
     command = [sys.executable, "-m", "benchmarks.function_clock", "--device-times", kernel.name, language]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -70,7 +70,7 @@ def print_device_times(name: str, language: str) -> None:
         print(json.dumps([device_ms(kernel, case, solution) for case in kernel.cases]))
 
 
-def loaded(folder: Path, kernel: Kernel, language: str) -> Solution:
+def loaded(folder: Path, kernel: ClockKernel, language: str) -> Solution:
     """The solution as a function of tensors and numbers, in this process."""
     source = kernel.solutions[language]
     if language == "solution.cu":
@@ -96,7 +96,7 @@ def loaded(folder: Path, kernel: Kernel, language: str) -> Solution:
     return found
 
 
-def device_ms(kernel: Kernel, case: dict[str, int], solution: Solution) -> float:
+def device_ms(kernel: ClockKernel, case: dict[str, int], solution: Solution) -> float:
     """The median of cold calls between two events."""
     import torch
     from triton.runtime import driver
@@ -136,7 +136,9 @@ def problems(folder: Path) -> Iterator[tuple[Judges, dict[str, FunctionProblem]]
         yield judges, found
 
 
-def judged(judges: Judges, problem: FunctionProblem, kernel: Kernel, language: str, policy: TimingPolicy) -> Judged:
+def judged(
+    judges: Judges, problem: FunctionProblem, kernel: ClockKernel, language: str, policy: TimingPolicy
+) -> JudgedTimes:
     path = language if language == "solution.cu" else "solution.py"
     files = [SourceFile(path=path, content=kernel.solutions[language])]
     job = Job(
@@ -151,7 +153,7 @@ def judged(judges: Judges, problem: FunctionProblem, kernel: Kernel, language: s
     if report.reason:
         raise SystemExit(f"{kernel.name} {language}: {report.verdict}: {report.reason}")
     measurements = {one.case: one for one in report.measurements}
-    return Judged(measurements, tuple(flag.code for flag in report.flags), time.monotonic() - began)
+    return JudgedTimes(measurements, tuple(flag.code for flag in report.flags), time.monotonic() - began)
 
 
 def main() -> None:
@@ -183,7 +185,7 @@ def main() -> None:
 
 
 def compared(
-    judges: Judges, problem: FunctionProblem, kernel: Kernel, language: str, timing: str, repeats: int
+    judges: Judges, problem: FunctionProblem, kernel: ClockKernel, language: str, timing: str, repeats: int
 ) -> list[dict[str, Any]]:
     """A row for each case."""
     before = told_ms(kernel, language)
@@ -192,7 +194,7 @@ def compared(
     return [row_of(f"{kernel.name} {language} {name}", before[place], name, seen) for place, name in enumerate(names)]
 
 
-def row_of(kernel: str, ms: float, case: str, seen: list[Judged]) -> dict[str, Any]:
+def row_of(kernel: str, ms: float, case: str, seen: list[JudgedTimes]) -> dict[str, Any]:
     row: dict[str, Any] = {"kernel": kernel, "do_bench_ms": round(ms, 5), "seconds": round(seen[-1].seconds, 2)}
     row["flags"] = sorted({flag for one in seen for flag in one.flags})
     published = [one.measurements[case] for one in seen if case in one.measurements]

@@ -32,7 +32,7 @@ _COLOURS = (
 
 
 @dataclass(frozen=True)
-class Line:
+class PageGrowth:
     """One page: (entrants, p95 in ms) by entrants."""
 
     page: str
@@ -64,20 +64,20 @@ def commit() -> str:
     return done.stdout.strip() or "not recorded"
 
 
-def lines_of(rows: Iterable[Mapping[str, str]]) -> list[Line]:
+def lines_of(rows: Iterable[Mapping[str, str]]) -> list[PageGrowth]:
     """The public pages, slowest at their greatest size first. Of several runs at one size the last counts."""
     points: dict[str, dict[int, float]] = defaultdict(dict)
     for row in rows:
         if row["is_admin"] != "True":
             points[row["page"]][int(row["entrants"])] = float(row["p95_ms"])
-    found = [Line(page, sorted(by_size.items())) for page, by_size in points.items()]
+    found = [PageGrowth(page, sorted(by_size.items())) for page, by_size in points.items()]
     return sorted(found, key=lambda one: -one.last_ms)
 
 
 class Axes:
     """Where entrants and milliseconds lie on the picture; both axes are logarithmic and end at whole decades."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[PageGrowth]) -> None:
         sizes = [size for line in lines for size, _ in line.points]
         times = [ms for line in lines for _, ms in line.points] + [LIMIT_MS]
         self.sizes = math.floor(math.log10(min(sizes))), max(1, math.ceil(math.log10(max(sizes))))
@@ -94,7 +94,7 @@ def _share(value: float, low: int, high: int) -> float:
     return (math.log10(value) - low) / max(1, high - low)
 
 
-def drawn(lines: Sequence[Line], about: str) -> str:
+def drawn(lines: Sequence[PageGrowth], about: str) -> str:
     """The picture. Raises ValueError without any line."""
     if not lines:
         raise ValueError("there are no rows of public pages to draw")
@@ -131,7 +131,7 @@ def _limit(axes: Axes) -> Iterable[str]:
     yield _text(_LEFT + 6, y - 5, f"limit {LIMIT_MS:g} ms", fill="#a3242f")
 
 
-def _path(axes: Axes, line: Line, colour: str, width: int) -> str:
+def _path(axes: Axes, line: PageGrowth, colour: str, width: int) -> str:
     points = [(axes.x(size), axes.y(ms)) for size, ms in line.points]
     steps = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{width + 1}" fill="{colour}"/>' for x, y in points)
@@ -139,7 +139,7 @@ def _path(axes: Axes, line: Line, colour: str, width: int) -> str:
     return f"<g><title>{escape(line.page)}</title>{path}{dots}</g>"
 
 
-def _names(axes: Axes, lines: Sequence[Line]) -> Iterable[str]:
+def _names(axes: Axes, lines: Sequence[PageGrowth]) -> Iterable[str]:
     """A name beside each line's end, moved down where it would touch the one above."""
     lowest = 0.0
     for line, colour in zip(lines, _COLOURS, strict=False):

@@ -9,7 +9,7 @@ from scoring.rules import NEWEST, RULES
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnPairs:
     """The version of the rules, and the seed and number of draws where they draw."""
 
     release_digest: str
@@ -35,7 +35,7 @@ class PairedDifference:
 
 
 def paired_difference(
-    first: FloatArray, second: FloatArray, counted: BoolArray, board: Drawn, most: float = np.inf
+    first: FloatArray, second: FloatArray, counted: BoolArray, board: DrawnPairs, most: float = np.inf
 ) -> PairedDifference:
     """`first`, `second` and `counted` hold one value per problem (P). More is better.
 
@@ -45,7 +45,7 @@ def paired_difference(
 
 
 def paired_differences(
-    firsts: FloatArray, second: FloatArray, counted: BoolArray, board: Drawn, most: float = np.inf
+    firsts: FloatArray, second: FloatArray, counted: BoolArray, board: DrawnPairs, most: float = np.inf
 ) -> list[PairedDifference]:
     """Several entrants (E × P) against one (P). Each gets the difference that `paired_difference` gives."""
     difference = np.where(counted, firsts - second, 0.0)

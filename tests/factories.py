@@ -25,7 +25,7 @@ from leaderboard.models import (
     Team,
     Track,
 )
-from leaderboard.models.entrants.team import Role as TeamRole
+from leaderboard.models.entrants.team import TeamRole
 from leaderboard.models.submissions.evaluation import ResultOrigin
 from leaderboard.rows.origin import Origin
 from leaderboard.rows.results import append_result

@@ -17,8 +17,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.compute_eval_gpu import machine, packs
-from benchmarks.compute_eval_gpu.measure import BenchmarkRuns, Plan
-from benchmarks.compute_eval_gpu.record import PARTS, Record, Settings
+from benchmarks.compute_eval_gpu.measure import BenchmarkRuns, MeasuringPlan
+from benchmarks.compute_eval_gpu.record import PARTS, FolderSettings, Record
 from benchmarks.compute_eval_gpu.refused import BenchmarkRefused, RunFailed
 from benchmarks.compute_eval_gpu.report import report_of
 from benchmarks.compute_eval_gpu.rival import Rival
@@ -53,7 +53,7 @@ def _measure(given: argparse.Namespace) -> BenchmarkRuns:
     began = time.monotonic()
     if given.rival_workers < 1 or given.repeats < 1 or not (given.limit_seconds is None or given.limit_seconds > 0):
         raise BenchmarkRefused("--rival-workers, --repeats and --limit-seconds must be positive.")
-    plan = Plan(_parts(given.parts, given.profile), _seeds(given.seeds), given.repeats, given.ranked_seed)
+    plan = MeasuringPlan(_parts(given.parts, given.profile), _seeds(given.seeds), given.repeats, given.ranked_seed)
     checkout, folder = (_folder(name, getattr(given, name)) for name in ("compute_eval", "out"))
     pack = packs.release_pack(checkout, given.release)
     for seed in plan.seeds:
@@ -65,7 +65,7 @@ def _measure(given: argparse.Namespace) -> BenchmarkRuns:
         machine.check_machine()
     return BenchmarkRuns(
         plan=plan,
-        record=Record.open(folder, Settings(given.release, given.problems, given.profile)),
+        record=Record.open(folder, FolderSettings(given.release, given.problems, given.profile)),
         pack=pack,
         machine=machine.this_machine(),
         tree=tree,

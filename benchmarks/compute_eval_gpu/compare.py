@@ -26,7 +26,7 @@ RIVAL = Demand(tolerance=0.03, least_ms=1.0, share=0.95)
 
 
 @dataclass(frozen=True)
-class Ratio:
+class TimeRatio:
     """One time over another of the same task."""
 
     task_id: str
@@ -36,12 +36,12 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class Agreement:
     """How many ratios there are and which lie outside the tolerance, the smallest first."""
 
     demand: Demand
     n: int
-    outside: tuple[Ratio, ...]
+    outside: tuple[TimeRatio, ...]
 
     @property
     def n_within(self) -> int:
@@ -77,24 +77,24 @@ def counts(rows: Sequence[Row]) -> Counts:
     )
 
 
-def speedups(rows: Iterable[Row], demand: Demand) -> Accuracy:
+def speedups(rows: Iterable[Row], demand: Demand) -> Agreement:
     """The baseline's time over the candidate's. Both are the same code, so the ratio should be 1."""
     timed = [row for row in rows if row.get("speedup") and row["solution_time"] >= demand.least_ms]
-    ratios = [Ratio(row["task_id"], row["speedup"], row["solution_time"], row["baseline_time"]) for row in timed]
+    ratios = [TimeRatio(row["task_id"], row["speedup"], row["solution_time"], row["baseline_time"]) for row in timed]
     return _accuracy(ratios, demand)
 
 
-def times(ours: Iterable[Row], theirs: Sequence[Row]) -> Accuracy:
+def times(ours: Iterable[Row], theirs: Sequence[Row]) -> Agreement:
     """Our times over theirs, where both have one."""
     known = {row["task_id"]: row["solution_time"] or 0.0 for row in theirs}
     pairs = [(row["task_id"], row["solution_time"], known.get(row["task_id"], 0.0)) for row in ours]
-    ratios = [Ratio(task, ms / other, ms, other) for task, ms, other in pairs if ms and other >= RIVAL.least_ms]
+    ratios = [TimeRatio(task, ms / other, ms, other) for task, ms, other in pairs if ms and other >= RIVAL.least_ms]
     return _accuracy(ratios, RIVAL)
 
 
-def pooled(accuracies: Sequence[Accuracy], demand: Demand) -> Accuracy:
+def pooled(accuracies: Sequence[Agreement], demand: Demand) -> Agreement:
     """All their ratios as one."""
-    return Accuracy(
+    return Agreement(
         demand, sum(one.n for one in accuracies), tuple(ratio for one in accuracies for ratio in one.outside)
     )
 
@@ -105,7 +105,7 @@ def differing_verdicts(ours: Sequence[Row], theirs: Sequence[Row]) -> list[str]:
     return [row["task_id"] for row in ours if bool(row["passed"]) != passed.get(row["task_id"], bool(row["passed"]))]
 
 
-def _accuracy(ratios: Iterable[Ratio], demand: Demand) -> Accuracy:
+def _accuracy(ratios: Iterable[TimeRatio], demand: Demand) -> Agreement:
     found = sorted(ratios, key=lambda one: one.ratio)
     outside = tuple(one for one in found if abs(one.ratio - 1) > demand.tolerance)
-    return Accuracy(demand, len(found), outside)
+    return Agreement(demand, len(found), outside)

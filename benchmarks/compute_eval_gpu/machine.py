@@ -22,7 +22,7 @@ READ_ALL = 'find -L "$@" -type f -print0 | xargs -0 -n 64 -P 16 cat'
 
 
 @dataclass(frozen=True)
-class Machine:
+class MeasuringMachine:
     """`uid` tells machines apart without naming them."""
 
     hardware: str
@@ -30,13 +30,13 @@ class Machine:
     uid: str
 
 
-def this_machine() -> Machine:
+def this_machine() -> MeasuringMachine:
     gpus, (major, minor) = gpus_by_nvidia_smi(), local_hardware().toolkit
     memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
     words = [f"{len(gpus)} × {gpus[0].name}, driver {gpus[0].driver}, CUDA {major}.{minor}"] if gpus else []
     words += [f"{cores()} cores {cpu_model()}", f"{memory_gib} GiB"]
     name = " ".join([platform.node(), *(gpu.uuid for gpu in gpus)])
-    return Machine(", ".join(words), cores(), hashlib.sha256(name.encode()).hexdigest()[:8])
+    return MeasuringMachine(", ".join(words), cores(), hashlib.sha256(name.encode()).hexdigest()[:8])
 
 
 def check_machine() -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.compute_eval_gpu.compare import RANKED, read_rows
-from benchmarks.compute_eval_gpu.machine import Machine
+from benchmarks.compute_eval_gpu.machine import MeasuringMachine
 from benchmarks.compute_eval_gpu.packs import Packs, drawn, named, write
 from benchmarks.compute_eval_gpu.process import EndedProcess
 from benchmarks.compute_eval_gpu.record import Draw, Piece, Record, RunKey, RunRecord
@@ -22,7 +22,7 @@ RANKED_PROBLEMS = 20
 
 
 @dataclass(frozen=True)
-class Plan:
+class MeasuringPlan:
     """The values of the command line."""
 
     parts: tuple[str, ...]
@@ -35,10 +35,10 @@ class Plan:
 class BenchmarkRuns:
     """`deadline` is a moment of `time.monotonic`."""
 
-    plan: Plan
+    plan: MeasuringPlan
     record: Record
     pack: ProblemPack
-    machine: Machine
+    machine: MeasuringMachine
     tree: Tree
     older: Tree | None
     rival: Rival

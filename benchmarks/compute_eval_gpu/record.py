@@ -12,7 +12,7 @@ NAME = "runs.json"
 
 
 @dataclass(frozen=True)
-class Settings:
+class FolderSettings:
     """The settings that all runs of a folder share."""
 
     release: str
@@ -76,14 +76,14 @@ class Draw:
 
 
 @dataclass
-class State:
-    settings: Settings
+class TaskState:
+    settings: FolderSettings
     draws: dict[int, Draw] = field(default_factory=dict)
     """Draws by their seeds."""
     runs: list[RunRecord] = field(default_factory=list)
 
 
-STATE = TypeAdapter(State)
+STATE = TypeAdapter(TaskState)
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,10 @@ class Record:
     """A folder and what it holds; all changes are written at once."""
 
     folder: Path
-    state: State
+    state: TaskState
 
     @classmethod
-    def open(cls, folder: Path, settings: Settings) -> "Record":
+    def open(cls, folder: Path, settings: FolderSettings) -> "Record":
         """The folder's, or a new one if the folder is empty or missing. Raises BenchmarkRefused."""
         path = folder / NAME
         if path.is_file():
@@ -107,7 +107,7 @@ class Record:
                 f"{folder} is neither empty nor the folder of an earlier measurement: name a new one."
             )
         folder.mkdir(parents=True, exist_ok=True)
-        found = cls(folder, State(settings))
+        found = cls(folder, TaskState(settings))
         found._save()
         return found
 

@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.compute_eval_gpu.compare import (
     QUICK,
     RANKED,
-    Accuracy,
+    Agreement,
     counts,
     differing_verdicts,
     pooled,
@@ -87,13 +87,13 @@ def report_of(record: Record, commit: str) -> RunsReport:
     )
 
 
-def _accuracy(record: Record, run: RunRecord) -> Accuracy | None:
+def _accuracy(record: Record, run: RunRecord) -> Agreement | None:
     if record.state.settings.profile == "none" or run.key.part == "rival":
         return None
     return speedups(read_rows(record.rows(run.key)), RANKED if run.key.part == "ranked" else QUICK)
 
 
-def _figures(record: Record, run: RunRecord, machines: Sequence[str], accuracy: Accuracy | None) -> dict[str, Any]:
+def _figures(record: Record, run: RunRecord, machines: Sequence[str], accuracy: Agreement | None) -> dict[str, Any]:
     """A CSV row. A run that wrote no events has no device seconds and no bound, one that timed nothing no speedups."""
     first, files = run.pieces[0], [record.events(run.key, piece) for piece in range(len(run.pieces))]
     activities = [activity(read(path)) for path in files if path.is_file()]
@@ -125,7 +125,7 @@ def _figures(record: Record, run: RunRecord, machines: Sequence[str], accuracy: 
     }
 
 
-def _accuracy_goals(accuracies: Mapping[RunKey, Accuracy], commit: str) -> Iterator[Goal]:
+def _accuracy_goals(accuracies: Mapping[RunKey, Agreement], commit: str) -> Iterator[Goal]:
     own = {key: one for key, one in accuracies.items() if key.commit == commit}
     for name, parts, demand in (("quick", ("first", "second"), QUICK), ("ranked", ("ranked",), RANKED)):
         chosen = [one for key, one in own.items() if key.part in parts]
@@ -174,11 +174,11 @@ def _median_s(runs: Iterable[RunRecord]) -> float:
     return statistics.median(run.seconds for run in runs)
 
 
-def _share(accuracy: Accuracy) -> str:
+def _share(accuracy: Agreement) -> str:
     return f"{accuracy.n_within} of {accuracy.n}"
 
 
-def _outside(accuracy: Accuracy) -> str:
+def _outside(accuracy: Agreement) -> str:
     return ", ".join(
         f"{one.task_id} {one.ratio:.3f} ({one.ms:.4g} / {one.other_ms:.4g} ms)" for one in accuracy.outside
     )

@@ -24,7 +24,7 @@ boards, and the truth, are about 1×."""
 
 
 @dataclass(frozen=True)
-class Found:
+class MethodResult:
     """Results of one method on one configuration: shares of boards whose interval holds the truth, mean width and
     bias."""
 
@@ -36,13 +36,13 @@ class Found:
     """The figure's mean less that of the truth; the same for all methods."""
 
 
-def measured(one: Configuration, boards: Boards, names: Sequence[str]) -> dict[str, Found]:
+def measured(one: Configuration, boards: Boards, names: Sequence[str]) -> dict[str, MethodResult]:
     found = {}
     bias = float((boards.values.mean(axis=1) - boards.drawn).mean())
     for name in names:
         low, high = METHODS[name](boards, one.metric)
         drawn, fixed = (_held(low, high, truth) for truth in (boards.drawn, boards.fixed))
-        found[name] = Found(one.words, drawn, fixed, float((high - low).mean()), bias)
+        found[name] = MethodResult(one.words, drawn, fixed, float((high - low).mean()), bias)
     return found
 
 
@@ -50,9 +50,9 @@ def _held(low: FloatArray, high: FloatArray, truth: FloatArray) -> float:
     return float(((low <= truth + CLOSE) & (truth - CLOSE <= high)).mean())
 
 
-def simulate(options: argparse.Namespace, *, held_out: bool) -> dict[tuple[str, int], dict[str, list[Found]]]:
+def simulate(options: argparse.Namespace, *, held_out: bool) -> dict[tuple[str, int], dict[str, list[MethodResult]]]:
     """The findings by stratum (metric and number of problems) and method."""
-    strata: dict[tuple[str, int], dict[str, list[Found]]] = defaultdict(lambda: defaultdict(list))
+    strata: dict[tuple[str, int], dict[str, list[MethodResult]]] = defaultdict(lambda: defaultdict(list))
     names = list(METHODS) if options.compare else ["rules", "percentile"]
     for number, one in enumerate(configurations(held_out=held_out)):
         rng = np.random.default_rng([options.seed, number, held_out])
@@ -67,7 +67,7 @@ def _stratum(one: Configuration, boards: Boards) -> str:
     return FEW_GAINS if one.metric == "speedup" and gains < LEAST_GAINS else one.metric
 
 
-def table(strata: dict[tuple[str, int], dict[str, list[Found]]], *, every: bool) -> Iterable[str]:
+def table(strata: dict[tuple[str, int], dict[str, list[MethodResult]]], *, every: bool) -> Iterable[str]:
     for (metric, problems), by_method in sorted(strata.items()):
         for name, found in by_method.items():
             drawn = [one.drawn for one in found]
@@ -84,7 +84,7 @@ def table(strata: dict[tuple[str, int], dict[str, list[Found]]], *, every: bool)
                 yield f"      {covers}  {one.width:.3f} {one.bias:+.4f}  {one.words}"
 
 
-def figures(strata: dict[tuple[str, int], dict[str, list[Found]]], kind: str) -> Iterable[Figure]:
+def figures(strata: dict[tuple[str, int], dict[str, list[MethodResult]]], kind: str) -> Iterable[Figure]:
     """Figures with the limits of the rules: 95 ± 1.5 % from 8 problems on, 93.5 % from 5 on and for fixed problems."""
     for (metric, problems), by_method in sorted(strata.items()):
         if problems < 5:

@@ -9,7 +9,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Line:
+class SolutionLine:
     """One solution on one engine, over its repeats."""
 
     problem: str
@@ -30,7 +30,7 @@ class Line:
     """Speed against the fastest honest solution on the same engine, over the cases that both have."""
 
 
-def lines(rows: Iterable[Row]) -> list[Line]:
+def lines(rows: Iterable[Row]) -> list[SolutionLine]:
     """A line for each (problem, solution, engine), in the order of the rows."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
@@ -45,12 +45,12 @@ def _honest(groups: Iterable[list[Row]], like: Row) -> tuple[list[list[Row]], fr
     return [one for one in honest if one[0]["engine"] == like["engine"]], _cases(credited) or None
 
 
-def _line(group: Sequence[Row], honest: Sequence[Sequence[Row]], shared: frozenset[str] | None) -> Line:
+def _line(group: Sequence[Row], honest: Sequence[Sequence[Row]], shared: frozenset[str] | None) -> SolutionLine:
     first, times = group[0], published(group, shared)
     seconds = [row["seconds"] for row in group if row["seconds"] is not None]
     middle_ms = statistics.median(times) if times else None
     ratios = [ratio for one in honest if (ratio := _speed(group, one)) is not None]
-    return Line(
+    return SolutionLine(
         problem=first["problem"],
         solution=first["solution"],
         kind=first["kind"],
@@ -101,7 +101,7 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join([*text, "", *(summary(found, engine) for engine in dict.fromkeys(one.engine for one in found))])
 
 
-def summary(found: Sequence[Line], engine: str) -> str:
+def summary(found: Sequence[SolutionLine], engine: str) -> str:
     """One engine's figures over all solutions."""
     own = [one for one in found if one.engine == engine]
     honest, attacks = ([one for one in own if one.kind == kind] for kind in ("honest", "attack"))

@@ -26,7 +26,7 @@ IMPORTS = ("import", "import into draft", "import results")
 
 
 @dataclass(frozen=True)
-class Line:
+class PanelLine:
     """One row of a panel: a link and a note."""
 
     text: str
@@ -42,7 +42,7 @@ class Panel:
     explains: str
     url: str
     count: str
-    lines: Sequence[Line]
+    lines: Sequence[PanelLine]
     empty: str
 
     needs_a_person: bool = True
@@ -93,7 +93,7 @@ def _to_decide() -> Panel:
         reverse("admin:leaderboard_flag_changelist"),
         bounded_count(rows),
         [
-            Line(
+            PanelLine(
                 flag.code,
                 reverse("admin:leaderboard_flag_change", args=[flag.pk]),
                 f"{flag.result.evaluation.submission.entrant}, {flag.result.evaluation.problem}",
@@ -138,7 +138,7 @@ def _unverified() -> Panel:
         reverse("admin:problems_release_changelist", query={"verified": "no"}),
         str(len(found)),
         [
-            Line(
+            PanelLine(
                 one.release.title,
                 reverse("admin:problems_release_change", args=[one.release.pk]),
                 f"{one.release.get_state_display().lower()}, {one.n_proven} of {one.n_for_nodes} references passed",
@@ -164,7 +164,7 @@ def _stuck() -> Panel:
         reverse("admin:leaderboard_evaluation_changelist", query={"stuck": "yes"}),
         bounded_count(rows),
         [
-            Line(
+            PanelLine(
                 f"{one.submission.entrant}, {one.problem}",
                 reverse("admin:leaderboard_evaluation_change", args=[one.pk]),
                 f"{one.get_state_display().lower()} on {one.track}, {ago(one.queued_at)}",
@@ -184,7 +184,7 @@ def _last_imports() -> Panel:
         reverse("admin:leaderboard_auditentry_changelist", query={"act": "imports"}),
         bounded_count(rows),
         [
-            Line(
+            PanelLine(
                 entry.target,
                 reverse("admin:leaderboard_auditentry_change", args=[entry.pk]),
                 f"{entry.action} by {entry.actor_name}, {ago(entry.at)} ago",

@@ -61,7 +61,7 @@ TASKS: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class NavigationEntry:
     title: str
     url: str
     is_current: bool
@@ -72,7 +72,7 @@ class Task:
     """One task: its link leads to the first of its entries."""
 
     title: str
-    entries: Sequence[Entry]
+    entries: Sequence[NavigationEntry]
 
     @property
     def url(self) -> str:
@@ -89,9 +89,9 @@ def tasks(site: AdminSite, request: HttpRequest) -> list[Task]:
     return [task for task in shown if task.entries]
 
 
-def _entries(site: AdminSite, request: HttpRequest, tables: Sequence[tuple[str, str]]) -> list[Entry]:
+def _entries(site: AdminSite, request: HttpRequest, tables: Sequence[tuple[str, str]]) -> list[NavigationEntry]:
     found = [(title, name, _list_url(site, request, name)) for title, name in tables]
-    return [Entry(title, url, request.path.startswith(url)) for title, _, url in found if url]
+    return [NavigationEntry(title, url, request.path.startswith(url)) for title, _, url in found if url]
 
 
 def _list_url(site: AdminSite, request: HttpRequest, name: str) -> str:
@@ -102,7 +102,7 @@ def _list_url(site: AdminSite, request: HttpRequest, name: str) -> str:
     return reverse(f"admin:{name.replace('.', '_')}_changelist")
 
 
-def other_tables(site: AdminSite, request: HttpRequest) -> list[Entry]:
+def other_tables(site: AdminSite, request: HttpRequest) -> list[NavigationEntry]:
     """The registered tables that no task names, by title."""
     known = {name for _, tables in TASKS for _, name in tables}
     names = {model._meta.label_lower: str(model._meta.verbose_name_plural) for model in site._registry}

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.api.site.base import ApiView, found
-from leaderboard.boards.compare import LEAST, MOST, Comparison, Pair, compare
+from leaderboard.boards.compare import LEAST, MOST, BoardComparison, Pair, compare
 from leaderboard.errors import Refused
 from leaderboard.models import ReleaseTrack
 from leaderboard.visibility import visible_standings
@@ -76,7 +76,7 @@ class Compare(ApiView):
         return Response(_told(place, compare(place, chosen, settings.BOOTSTRAP_DRAWS)))
 
 
-def _told(place: ReleaseTrack, made: Comparison) -> dict[str, Any]:
+def _told(place: ReleaseTrack, made: BoardComparison) -> dict[str, Any]:
     return {
         "release": place.release.slug,
         "track": place.track.slug,

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import ScopedRateThrottle
 
 from leaderboard.accounts.quotas import Today, Use
-from leaderboard.actions.intake.dry_run import Contents, DryRun, Fault, dry_run
+from leaderboard.actions.intake.dry_run import Contents, DryRun, SubmissionFault, dry_run
 from leaderboard.actions.intake.dry_run_words import effects, summary
 from leaderboard.api import intake
 from leaderboard.api.site.base import ApiView
@@ -19,7 +19,7 @@ SHOWN = 200
 """The most faults, and the most invalid samples, that are listed."""
 
 
-class FaultSerializer(serializers.Serializer[Fault]):
+class FaultSerializer(serializers.Serializer[SubmissionFault]):
     code = serializers.CharField()
     message = serializers.CharField()
     remedy = serializers.CharField(help_text="What to do; empty where the message says it.")

@@ -14,7 +14,7 @@ from leaderboard.models.submissions.evaluation import ResultOrigin
 from leaderboard.results.first_failure import FirstFailures
 from leaderboard.results.headline import counted_of, headline_of
 from leaderboard.results.measurements import held_out_of
-from leaderboard.results.reproduce import Recipe, recipe_of
+from leaderboard.results.reproduce import ReproductionRecipe, recipe_of
 from leaderboard.results.shown_cases import shown_cases, shown_measurements
 from leaderboard.site.numerals import milliseconds
 from leaderboard.standings.absent import AbsentSamples
@@ -217,7 +217,7 @@ class RecipeSerializer(serializers.Serializer[Any]):
     machine = serializers.SerializerMethodField(help_text="What ran it, by label.")
 
     @extend_schema_field(serializers.DictField(child=serializers.CharField()))
-    def get_machine(self, recipe: Recipe) -> dict[str, str]:
+    def get_machine(self, recipe: ReproductionRecipe) -> dict[str, str]:
         return dict(recipe.machine)
 
 

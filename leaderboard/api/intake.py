@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from leaderboard.api.releases import FileSerializer
 from leaderboard.api.site.base import NamedNotFound, found
-from leaderboard.api.site.errors import TooLarge
+from leaderboard.api.site.errors import UploadTooLarge
 from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.intake.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE
 from leaderboard.models import Track
@@ -72,11 +72,11 @@ def check_size(request: Request) -> None:
     bound = settings.UPLOAD_MAX_BYTES if is_upload(request) else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if not length.isdigit() or int(length) > bound + FORM_OVERHEAD_BYTES:
         words = f"The upload is larger than {bound / MEBIBYTE:.0f} MiB, the most that this site takes."
-        raise TooLarge(f"{words} Send fewer samples at a time, or ask the organisers.")
+        raise UploadTooLarge(f"{words} Send fewer samples at a time, or ask the organisers.")
 
 
 @dataclass(frozen=True)
-class Order:
+class PostedSubmission:
     """The contents of a POST. `read` returns the samples, also those of unknown tasks; it raises PackRefused."""
 
     metadata: SubmissionMetadata
@@ -88,7 +88,7 @@ class Order:
         return settled(self.read(), catalogue_of(self.metadata.release), self.coverage)
 
 
-def order(request: Request) -> Order:
+def order(request: Request) -> PostedSubmission:
     """The metadata, and how to read the samples. Raises ValidationError or NotFound."""
     upload = is_upload(request)
     form = (UploadSerializer if upload else TypedSerializer)(data=request.data)
@@ -96,7 +96,7 @@ def order(request: Request) -> Order:
     said = form.validated_data
     metadata = _metadata(request, said)
     read = partial(_uploaded if upload else _typed, metadata, said)
-    return Order(metadata, read, said.get("coverage", ""))
+    return PostedSubmission(metadata, read, said.get("coverage", ""))
 
 
 def is_upload(request: Request) -> bool:

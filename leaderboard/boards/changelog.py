@@ -22,7 +22,7 @@ MOST_VERIFICATIONS = 20
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangelogEntry:
     """`key` names it in feeds and never changes; `path` is the page that tells more."""
 
     at: datetime
@@ -34,9 +34,9 @@ class Change:
     release: Release
 
 
-def changes_of(user: Any, release: Release) -> list[Change]:
+def changes_of(user: Any, release: Release) -> list[ChangelogEntry]:
     """The changes of one release that the user may see, newest first: the last 200 of each kind."""
-    parts: Sequence[Iterator[Change]] = (
+    parts: Sequence[Iterator[ChangelogEntry]] = (
         _life(user, release),
         _corrections(release),
         _decisions(user, release),
@@ -48,33 +48,35 @@ def changes_of(user: Any, release: Release) -> list[Change]:
     return sorted((one for part in parts for one in part), key=lambda one: (one.at, one.key), reverse=True)
 
 
-def _life(user: Any, release: Release) -> Iterator[Change]:
+def _life(user: Any, release: Release) -> Iterator[ChangelogEntry]:
     """Published, frozen and followed by a revision."""
     board = reverse("board", args=[release.slug])
     if release.published_at:
         text = f"Revision {release.revision}, ranked by {release.primary_metric}."
         if release.unverified_reason:
             text += f" Published without verification on this site: {release.unverified_reason}"
-        yield Change(release.published_at, "published", "Published", text, board, "published", release)
+        yield ChangelogEntry(release.published_at, "published", "Published", text, board, "published", release)
     if release.frozen_at:
         text = "It takes no more submissions. Its boards are kept as they stood."
-        yield Change(release.frozen_at, "frozen", "Frozen", text, board, "frozen", release)
+        yield ChangelogEntry(release.frozen_at, "frozen", "Frozen", text, board, "frozen", release)
     later = Release.objects.visible_to(user).exclude(state=ReleaseState.DRAFT).filter(previous=release)
     for one in later.exclude(published_at=None):
         title, text = f"Revision {one.revision}", f"{one.title} ({one.slug}) was published after it."
         path = reverse("board", args=[one.slug])
         assert one.published_at is not None
-        yield Change(one.published_at, "revision", title, text, path, f"revision-{one.revision}", release)
+        yield ChangelogEntry(one.published_at, "revision", title, text, path, f"revision-{one.revision}", release)
 
 
-def _corrections(release: Release) -> Iterator[Change]:
+def _corrections(release: Release) -> Iterator[ChangelogEntry]:
     rows = AuditEntry.objects.filter(target=target_of(release), action="correct ranking")
     for one in rows.only("at", "reason")[:MOST_OF_A_KIND]:
         path = reverse("board", args=[release.slug])
-        yield Change(one.at, "corrected", "Ranking corrected", one.reason, path, f"correction-{one.pk}", release)
+        yield ChangelogEntry(
+            one.at, "corrected", "Ranking corrected", one.reason, path, f"correction-{one.pk}", release
+        )
 
 
-def _decisions(user: Any, release: Release) -> Iterator[Change]:
+def _decisions(user: Any, release: Release) -> Iterator[ChangelogEntry]:
     """Errata, those that undo one, and retractions."""
     kinds = {DecisionKind.PROBLEM_VOIDED: "voided", DecisionKind.PROBLEM_RESTORED: "counts again"}
     errata = Decision.objects.filter(kind__in=kinds, problem__release=release)
@@ -82,15 +84,15 @@ def _decisions(user: Any, release: Release) -> Iterator[Change]:
         assert one.problem is not None
         path = reverse("problem", args=[release.slug, one.problem.slug])
         title = f"Erratum: {one.problem.task_id} {kinds[DecisionKind(one.kind)]}"
-        yield Change(one.at, "erratum", title, one.public_reason, path, f"decision-{one.pk}", release)
+        yield ChangelogEntry(one.at, "erratum", title, one.public_reason, path, f"decision-{one.pk}", release)
     path = reverse("decisions", args=[release.slug])
     for one in visibility.visible_retractions(user, release).select_related("submission__entrant")[:MOST_OF_A_KIND]:
         assert one.submission is not None
         title = f"Submission #{one.submission_id} of {one.submission.entrant.name} retracted"
-        yield Change(one.at, "retracted", title, one.public_reason, path, f"decision-{one.pk}", release)
+        yield ChangelogEntry(one.at, "retracted", title, one.public_reason, path, f"decision-{one.pk}", release)
 
 
-def _answers(user: Any, release: Release) -> Iterator[Change]:
+def _answers(user: Any, release: Release) -> Iterator[ChangelogEntry]:
     rows: Any = visibility.visible_clarifications(user, release).filter(is_public=True)
     found: Sequence[Clarification] = rows.select_related("problem").defer("problem__record")[:MOST_OF_A_KIND]
     for one in found:
@@ -98,10 +100,10 @@ def _answers(user: Any, release: Release) -> Iterator[Change]:
         text = f"{one.public_text} {one.answer}".strip()
         assert one.answered_at is not None
         title = f"Clarification: {one.problem.task_id}"
-        yield Change(one.answered_at, "clarification", title, text, path, f"clarification-{one.pk}", release)
+        yield ChangelogEntry(one.answered_at, "clarification", title, text, path, f"clarification-{one.pk}", release)
 
 
-def _judged_again(user: Any, release: Release) -> Iterator[Change]:
+def _judged_again(user: Any, release: Release) -> Iterator[ChangelogEntry]:
     """Verifications that found no failure; and rejudges that were applied, unless results are hidden."""
     path = reverse("release_about", args=[release.slug])
     own = Rejudge.objects.filter(Q(release=release) | Q(problems__release=release)).distinct().select_related("track")
@@ -110,16 +112,16 @@ def _judged_again(user: Any, release: Release) -> Iterator[Change]:
         assert one.ended_at is not None
         where = f" on {one.track.slug}" if one.track else ""
         text = f"The references of {one.n_evaluations} problems passed again{where}."
-        yield Change(one.ended_at, "verified", "Verified again", text, path, f"verified-{one.pk}", release)
+        yield ChangelogEntry(one.ended_at, "verified", "Verified again", text, path, f"verified-{one.pk}", release)
     if release.results_are_hidden and not visibility.is_organiser(user):
         return
     for one in own.filter(state=RejudgeState.APPLIED).exclude(ended_at=None)[:MOST_OF_A_KIND]:
         assert one.ended_at is not None
         title = f"{one.n_evaluations} results judged again"
-        yield Change(one.ended_at, "rejudged", title, one.public_reason, path, f"rejudge-{one.pk}", release)
+        yield ChangelogEntry(one.ended_at, "rejudged", title, one.public_reason, path, f"rejudge-{one.pk}", release)
 
 
-def _voidings(user: Any, release: Release) -> Iterator[Change]:
+def _voidings(user: Any, release: Release) -> Iterator[ChangelogEntry]:
     """Results of a revoked node that stopped counting."""
     if release.results_are_hidden and not visibility.is_organiser(user):
         return
@@ -129,10 +131,10 @@ def _voidings(user: Any, release: Release) -> Iterator[Change]:
     path = reverse("board", args=[release.slug])
     for one in Voiding.objects.filter(Exists(here))[:MOST_OF_A_KIND]:
         title = f"Results of node {one.node} voided"
-        yield Change(one.at, "voided", title, one.public_reason, path, f"voiding-{one.pk}", release)
+        yield ChangelogEntry(one.at, "voided", title, one.public_reason, path, f"voiding-{one.pk}", release)
 
 
-def _first_ranks(user: Any, release: Release) -> Iterator[Change]:
+def _first_ranks(user: Any, release: Release) -> Iterator[ChangelogEntry]:
     """Each change of the first rank, by track."""
     if release.results_are_hidden and not visibility.is_organiser(user):
         return
@@ -144,4 +146,4 @@ def _first_ranks(user: Any, release: Release) -> Iterator[Change]:
         path = reverse("board", args=[release.slug], query={"track": track})
         title = f"New first rank on {track}: {', '.join(sorted(names))}"
         text = f"By {release.primary_metric}, as ranked then."
-        yield Change(since, "first", title, text, path, f"first-{track}-{since:%Y%m%dT%H%M%S%f}", release)
+        yield ChangelogEntry(since, "first", title, text, path, f"first-{track}-{since:%Y%m%dT%H%M%S%f}", release)

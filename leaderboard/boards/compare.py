@@ -13,7 +13,7 @@ from leaderboard.standings.rank import SampleCounts
 from problems.models import Problem
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
-from scoring.paired import Drawn, PairedDifference, paired_differences
+from scoring.paired import DrawnPairs, PairedDifference, paired_differences
 from scoring.pass_at_k import pass_at_k
 
 LEAST, MOST = 2, 6
@@ -33,7 +33,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class ProblemRow:
+class ComparedProblem:
     """The number of samples that each entrant passed; None where the problem does not count for it."""
 
     problem: Problem
@@ -46,19 +46,19 @@ class ProblemRow:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class BoardComparison:
     """`entrants` are in the order asked for; every other sequence follows it."""
 
     entrants: Sequence[Standing]
     pairs: Sequence[Pair]
     groups: Mapping[str, Sequence[tuple[float | None, int]]]
     """Groups by name, each with the mean of pass@1 and the number of its problems."""
-    rows: Sequence[ProblemRow]
+    rows: Sequence[ComparedProblem]
     speedups: Sequence[tuple[Problem, Sequence[float | None]]]
     """Per problem: the geometric mean of each entrant's speedups, where one that fails or is slower counts as 1."""
 
 
-def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> Comparison:
+def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> BoardComparison:
     """Compare the entrants of these standings, all of the one board. A fixed number of queries."""
     board = rank.load(place, [one.entrant_id for one in standings])
     found = {one.entrant_id: n for n, one in enumerate(board.counted)}
@@ -71,7 +71,7 @@ def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> C
     ln_speedup = np.where(n > 0, given.ln_speedup_sum[order] / np.maximum(n, 1), 0.0)
     problems = {one.pk: one for one in place.release.problems.only("task_id", "slug", "title", "group", "release")}
     listed = [problems[pk] for pk in board.problem_ids]
-    return Comparison(
+    return BoardComparison(
         entrants=standings,
         pairs=_pairs(standings, first_pass, ln_speedup, (counted, timed), drawn(place, draws)),
         groups=_groups(board.groups, first_pass, counted),
@@ -80,9 +80,9 @@ def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> C
     )
 
 
-def drawn(place: ReleaseTrack, draws: int) -> Drawn:
+def drawn(place: ReleaseTrack, draws: int) -> DrawnPairs:
     """The rules by which the pairs of the board are compared."""
-    return Drawn(place.release.digest, draws, place.release.rules)
+    return DrawnPairs(place.release.digest, draws, place.release.rules)
 
 
 def counting(given: BoardInput | SampleCounts) -> BoolArray:
@@ -92,7 +92,7 @@ def counting(given: BoardInput | SampleCounts) -> BoolArray:
 
 def _pairs(
     standings: Sequence[Standing], passes: FloatArray, ln_speedup: FloatArray, masks: tuple[BoolArray, BoolArray],
-    board: Drawn,
+    board: DrawnPairs,
 ) -> list[Pair]:  # fmt: skip
     both_counted, both_timed = (mask[1:] & mask[0] for mask in masks)
     of_passes = paired_differences(passes[1:], passes[0], both_counted, board, most=1.0)
@@ -120,9 +120,9 @@ def _mean(values: FloatArray, mask: BoolArray) -> tuple[float | None, int]:
     return (float(values[mask].mean()) if n else None), n
 
 
-def _rows(problems: Sequence[Problem], n: IntArray, passed: IntArray, counted: BoolArray) -> list[ProblemRow]:
+def _rows(problems: Sequence[Problem], n: IntArray, passed: IntArray, counted: BoolArray) -> list[ComparedProblem]:
     return [
-        ProblemRow(
+        ComparedProblem(
             problem,
             [(int(passed[e, p]), int(n[e, p])) if counted[e, p] else None for e in range(len(n))],
         )

@@ -7,7 +7,7 @@ from functools import lru_cache
 from leaderboard.boards.compare import counting, drawn
 from leaderboard.models import ReleaseTrack
 from leaderboard.standings import rank
-from scoring.paired import Drawn, PairedDifference, paired_differences
+from scoring.paired import DrawnPairs, PairedDifference, paired_differences
 from scoring.pass_at_k import pass_at_k
 
 
@@ -26,14 +26,14 @@ def differences(
 
 @lru_cache(maxsize=64)
 def _kept(
-    place: ReleaseTrack, touched_at: datetime, board: Drawn, reference_id: int, other_ids: tuple[int, ...]
+    place: ReleaseTrack, touched_at: datetime, board: DrawnPairs, reference_id: int, other_ids: tuple[int, ...]
 ) -> Sequence[PairedDifference]:
     del touched_at  # it is part of the key
     return _computed(place, reference_id, other_ids, board)
 
 
 def _computed(
-    place: ReleaseTrack, reference_id: int, other_ids: tuple[int, ...], board: Drawn
+    place: ReleaseTrack, reference_id: int, other_ids: tuple[int, ...], board: DrawnPairs
 ) -> Sequence[PairedDifference]:
     given = rank.load_samples(place, [reference_id, *other_ids])
     passes, counted = pass_at_k(given.n, given.passed, 1), counting(given)

@@ -13,7 +13,7 @@ from leaderboard.errors import Unavailable
 from leaderboard.models import RankedArrays, ReleaseTrack, Standing
 from leaderboard.standings import history, rank
 from leaderboard.standings.board_arrays import BoardArrays, PackedBoard, unpack
-from leaderboard.standings.history import TooLarge
+from leaderboard.standings.history import BoardTooLarge
 from leaderboard.standings.selection import tell_selection
 from problems.sealing import told_problems
 from scoring.board import MetricMissing
@@ -95,7 +95,7 @@ def _computed(place: ReleaseTrack, problem_ids: frozenset[int] | None, day: date
     try:
         ranked = rank.standings_of(_board(place, problem_ids, day))
         rows = tell_selection(place, ranked, history.end_of(day) if day else None, is_whole=problem_ids is None)
-    except TooLarge as refused:
+    except BoardTooLarge as refused:
         return Ranked({}, n_problems, str(refused))
     except MetricMissing:
         return _lacks_metric(place, n_problems)

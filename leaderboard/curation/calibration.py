@@ -32,7 +32,7 @@ class CannotCalibrate(ValueError):
 
 
 @dataclass(frozen=True)
-class Source:
+class CalibrationSource:
     """A counted submission on a track with results that hold for the draft."""
 
     counted: Counted
@@ -68,7 +68,7 @@ class Group:
     calibrated: float | None
 
 
-class Ground:
+class CalibrationBases:
     """The bases from which a draft's weights can be calibrated."""
 
     def __init__(self, release: Release) -> None:
@@ -90,7 +90,7 @@ class Ground:
         return {pk: match for pk, match in pairs if match is not None}
 
     @cached_property
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[CalibrationSource]:
         """Submissions that stand on boards, those of the newest releases first."""
         releases = Problem.objects.filter(pk__in=list(self.same)).order_by().values("release_id")
         rows = Counted.objects.filter(release__in=releases, entrant__in=Entrant.objects.public())
@@ -114,14 +114,14 @@ class Ground:
                 found[submission, track][self.same[problem].pk] = passed / judged
         return found
 
-    def calibrated(self, chosen: Collection[Pair], epsilon: float = EPSILON) -> "Calibration":
+    def calibrated(self, chosen: Collection[Pair], epsilon: float = EPSILON) -> "WeightCalibration":
         """Raises CannotCalibrate."""
         sources = [one for one in self.sources if one.pair in chosen]
         if len(sources) < len(set(chosen)) or not sources:
             raise CannotCalibrate("Choose the submissions to calibrate with. One that was chosen counts no more.")
         shares = self._shares([one.pair for one in sources])
         rates = [self._rates(shares[one.pair]) for one in sources]
-        return Calibration(self.release, sources, epsilon, self._groups(rates, shares.values(), epsilon))
+        return WeightCalibration(self.release, sources, epsilon, self._groups(rates, shares.values(), epsilon))
 
     def _rates(self, shares: Mapping[int, float]) -> Mapping[str, float]:
         """The pass rate of each group in one submission: the mean over its problems with results."""
@@ -148,8 +148,8 @@ class Ground:
         ]  # fmt: skip
 
 
-def _source(counted: Counted, shares: Mapping[int, float]) -> Source:
-    return Source(counted, len(shares), fmean(shares.values()) if shares else None)
+def _source(counted: Counted, shares: Mapping[int, float]) -> CalibrationSource:
+    return CalibrationSource(counted, len(shares), fmean(shares.values()) if shares else None)
 
 
 def _weights(rates: Mapping[str, float], sizes: Mapping[str, int], epsilon: float) -> Mapping[str, float]:
@@ -169,11 +169,11 @@ def _scaled(weights: Any, names: Sequence[str]) -> Mapping[str, float]:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class WeightCalibration:
     """The weights that follow from the chosen submissions."""
 
     release: Release
-    sources: Sequence[Source]
+    sources: Sequence[CalibrationSource]
     epsilon: float
     groups: Sequence[Group]
 

@@ -18,7 +18,7 @@ from problems.models import Problem, QuestionPolicy, Release
 from problems.spec.kinds import NODE_KINDS
 
 
-class State(StrEnum):
+class LineState(StrEnum):
     """The state of a line."""
 
     DONE = "done"
@@ -29,10 +29,10 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Line:
+class Item:
     """One line of the checklist. `act` is the button of the release's page that mends it, or ""."""
 
-    state: State
+    state: LineState
     title: str
     detail: str = ""
     remedy: str = ""
@@ -40,7 +40,7 @@ class Line:
     more: Sequence[str] = ()
 
 
-def checklist(release: Release, facts: Checked | None = None) -> list[Line]:
+def checklist(release: Release, facts: Checked | None = None) -> list[Item]:
     """All lines, in the order of an organiser's work."""
     known = facts or checked(release)
     verified, problems = verifications(release, known), known.problems
@@ -61,73 +61,75 @@ def checklist(release: Release, facts: Checked | None = None) -> list[Line]:
     ]
 
 
-def _metadata(release: Release) -> Line:
+def _metadata(release: Release) -> Item:
     try:
         release.full_clean()
     except ValidationError as error:
         faults = [f"{name}: {' '.join(said)}" for name, said in error.message_dict.items()]
-        return Line(State.OPEN, "Metadata", "has faults", "Correct these fields below.", more=faults)
-    return Line(State.DONE, "Metadata", "valid")
+        return Item(LineState.OPEN, "Metadata", "has faults", "Correct these fields below.", more=faults)
+    return Item(LineState.DONE, "Metadata", "valid")
 
 
-def _problems(problems: Sequence[Problem]) -> Line:
+def _problems(problems: Sequence[Problem]) -> Item:
     if not problems:
-        return Line(State.OPEN, "Problems", "none yet", "Add problems or import a pack.")
+        return Item(LineState.OPEN, "Problems", "none yet", "Add problems or import a pack.")
     kinds = Counter(problem.kind.replace("_", " ") for problem in problems)
-    return Line(State.DONE, "Problems", ", ".join(f"{n} of kind {kind}" for kind, n in sorted(kinds.items())))
+    return Item(LineState.DONE, "Problems", ", ".join(f"{n} of kind {kind}" for kind, n in sorted(kinds.items())))
 
 
-def _offered(release: Release) -> Line:
+def _offered(release: Release) -> Item:
     places = ReleaseTrack.objects.filter(release=release).order_by("track__slug")
     slugs = list(places.values_list("track__slug", flat=True))
     if not slugs:
         remedy = "Offer it on at least one track: nobody can submit without one."
-        return Line(State.ADVICE if not release.is_draft else State.OPEN, "Tracks", "none", remedy, "offer")
-    return Line(State.DONE, "Tracks", ", ".join(slugs))
+        return Item(LineState.ADVICE if not release.is_draft else LineState.OPEN, "Tracks", "none", remedy, "offer")
+    return Item(LineState.DONE, "Tracks", ", ".join(slugs))
 
 
-def _ranking(release: Release) -> Line:
+def _ranking(release: Release) -> Item:
     if faults := rankable.faults(release):
         act = "" if release.is_draft else "correct-ranking"
-        return Line(State.OPEN, "Ranking", f"cannot be ranked by {release.primary_metric}", " ".join(faults), act)
-    return Line(State.DONE, "Ranking", f"by {release.primary_metric}, timing policy {release.timing_policy}")
+        return Item(LineState.OPEN, "Ranking", f"cannot be ranked by {release.primary_metric}", " ".join(faults), act)
+    return Item(LineState.DONE, "Ranking", f"by {release.primary_metric}, timing policy {release.timing_policy}")
 
 
-def _questions(release: Release, problems: Sequence[Problem]) -> Iterator[Line]:
+def _questions(release: Release, problems: Sequence[Problem]) -> Iterator[Item]:
     """Nothing for a release without questions."""
     if all(problem.kind in NODE_KINDS for problem in problems):
         return
     if release.is_draft and (found := list(sealing.faults(release))):
-        yield Line(State.OPEN, "Questions", "cannot be published so", "Set these fields below.", more=found)
+        yield Item(LineState.OPEN, "Questions", "cannot be published so", "Set these fields below.", more=found)
         return
     if sealing.policy_of(release) != QuestionPolicy.SEALED:
-        yield Line(State.DONE, "Questions", "practice: verdicts are told at once, so four submissions solve a choice")
+        yield Item(
+            LineState.DONE, "Questions", "practice: verdicts are told at once, so four submissions solve a choice"
+        )
         return
     until = f"sealed until {release.reveals_at:%Y-%m-%d %H:%M} UTC" if release.reveals_at else "sealed"
     if n_told := sealing.told_elsewhere(release):
         remedy = "Replace them, if entrants could have read the answers off there."
-        yield Line(State.ADVICE, "Questions", f"{until}, and {n_told} are told by another release before", remedy)
+        yield Item(LineState.ADVICE, "Questions", f"{until}, and {n_told} are told by another release before", remedy)
         return
-    yield Line(State.DONE, "Questions", until)
+    yield Item(LineState.DONE, "Questions", until)
 
 
-def _promises(release: Release, problems: Sequence[Problem]) -> Line:
+def _promises(release: Release, problems: Sequence[Problem]) -> Item:
     made = [name.replace("_", " ") for name in ("one_command", "separate_harness") if getattr(release, name)]
     if made and not problems:
         words = f"{', '.join(made)}: no problems yet that keep them"
-        return Line(State.OPEN, "Promises", words, "Add problems or import a pack.")
+        return Item(LineState.OPEN, "Promises", words, "Add problems or import a pack.")
     if broken := list(broken_promises(release)):
-        return Line(State.OPEN, "Promises", "not kept", "Mend the problems, or take the promise back.", more=broken)
-    return Line(State.DONE, "Promises", ", ".join(made) or "none made")
+        return Item(LineState.OPEN, "Promises", "not kept", "Mend the problems, or take the promise back.", more=broken)
+    return Item(LineState.DONE, "Promises", ", ".join(made) or "none made")
 
 
-def _verified(release: Release, found: Sequence[ProblemVerification], problems: Sequence[Problem]) -> Iterator[Line]:
+def _verified(release: Release, found: Sequence[ProblemVerification], problems: Sequence[Problem]) -> Iterator[Item]:
     n_judged = sum(problem.kind in NODE_KINDS for problem in problems)
     if not problems:
-        yield Line(State.OPEN, "Verification", "no problems to verify yet", "Add problems or import a pack.")
+        yield Item(LineState.OPEN, "Verification", "no problems to verify yet", "Add problems or import a pack.")
         return
     if not n_judged:
-        yield Line(State.DONE, "Verification", "its problems need no node")
+        yield Item(LineState.DONE, "Verification", "its problems need no node")
         return
     missing = [one for one in found if one.missing]
     by_track = Counter((one.track.slug, one.reused_from) for one in found if one.track)
@@ -143,61 +145,64 @@ def _verified(release: Release, found: Sequence[ProblemVerification], problems: 
             f"; {', '.join(words)} are" if words else ""
         )
         remedy = "Verify it on a node of one of its tracks." + ("" if published else " Or publish it with a reason.")
-        yield Line(State.ADVICE if published else State.OPEN, "Verification", detail, remedy, "verify", lines)
+        yield Item(LineState.ADVICE if published else LineState.OPEN, "Verification", detail, remedy, "verify", lines)
     elif found:
         last = max(one.verified_at for one in found if one.verified_at)
-        yield Line(State.DONE, "Verification", f"{', '.join(words)}; the last at {last:%Y-%m-%d %H:%M} UTC")
+        yield Item(LineState.DONE, "Verification", f"{', '.join(words)}; the last at {last:%Y-%m-%d %H:%M} UTC")
     if n_nowhere := n_judged - len(found):
         words_nowhere = f"{n_nowhere} problems are skipped on every track"
-        yield Line(State.ADVICE, "Skipped", words_nowhere, "Offer it on a track that can run them.", "offer")
+        yield Item(LineState.ADVICE, "Skipped", words_nowhere, "Offer it on a track that can run them.", "offer")
 
 
-def _known_bad(problems: Sequence[Problem]) -> Iterator[Line]:
+def _known_bad(problems: Sequence[Problem]) -> Iterator[Item]:
     """The line on known-bad solutions; none for a release without problems that nodes judge."""
     judged = [one for one in problems if one.kind in NODE_KINDS]
     if judged:
         yield _known_bad_of(judged)
 
 
-def _known_bad_of(judged: Sequence[Problem]) -> Line:
+def _known_bad_of(judged: Sequence[Problem]) -> Item:
     without = [one.task_id for one in judged if not one.spec.podium.known_bad]
     if not without:
-        return Line(State.DONE, "Known-bad solutions", "each problem that a node judges has some")
+        return Item(LineState.DONE, "Known-bad solutions", "each problem that a node judges has some")
     named = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
     remedy = "Give each a wrong solution with the verdict that it must get: it shows that the test notices."
-    return Line(State.ADVICE, "Known-bad solutions", f"none for {named}", remedy)
+    return Item(LineState.ADVICE, "Known-bad solutions", f"none for {named}", remedy)
 
 
-def _licence(release: Release) -> Line:
+def _licence(release: Release) -> Item:
     if release.licence:
-        return Line(State.DONE, "Licence", release.licence)
-    return Line(
-        State.ADVICE, "Licence", "not stated", "Say under which licence the problems may be used, in the field Licence."
+        return Item(LineState.DONE, "Licence", release.licence)
+    return Item(
+        LineState.ADVICE,
+        "Licence",
+        "not stated",
+        "Say under which licence the problems may be used, in the field Licence.",
     )
 
 
-def _card(release: Release) -> Line:
+def _card(release: Release) -> Item:
     if release.dataset_card:
-        return Line(State.DONE, "Dataset card", f"{len(release.dataset_card.split())} words")
+        return Item(LineState.DONE, "Dataset card", f"{len(release.dataset_card.split())} words")
     remedy = (
         "Say where the problems come from, what they cover and what is known to be wrong, in the field Dataset card."
     )
-    return Line(State.ADVICE, "Dataset card", "none", remedy)
+    return Item(LineState.ADVICE, "Dataset card", "none", remedy)
 
 
-def _last_revision(release: Release) -> Iterator[Line]:
+def _last_revision(release: Release) -> Iterator[Item]:
     """For a draft: the decisions of the last revision that it cannot take over without an answer."""
     asked = questions(release) if release.is_draft else []
     waiting = [f"{one.about}: {one.why}" for one in asked if one.answer is None]
     if waiting:
         detail = f"{len(waiting)} of the last revision wait for your answer"
         remedy = "Keep or drop each, with a public reason."
-        yield Line(State.OPEN, "Decisions", detail, remedy, "answer-revision", waiting[:SHOWN_LINES])
+        yield Item(LineState.OPEN, "Decisions", detail, remedy, "answer-revision", waiting[:SHOWN_LINES])
     elif asked:
-        yield Line(State.DONE, "Decisions", f"{len(asked)} of the last revision are answered")
+        yield Item(LineState.DONE, "Decisions", f"{len(asked)} of the last revision are answered")
 
 
-def _dates(release: Release) -> Iterator[Line]:
+def _dates(release: Release) -> Iterator[Item]:
     """Their order; a date that has passed while the release is a draft."""
     now = timezone.now()
     faults = []
@@ -208,9 +213,9 @@ def _dates(release: Release) -> Iterator[Line]:
     if release.opens_at and release.hidden_until and release.hidden_until <= release.opens_at:
         faults.append("`hidden until` is not after `opens at`, so it hides nothing.")
     if faults:
-        yield Line(State.ADVICE, "Dates", "look odd", "Change them below, if that is not meant.", more=faults)
+        yield Item(LineState.ADVICE, "Dates", "look odd", "Change them below, if that is not meant.", more=faults)
     else:
-        yield Line(State.DONE, "Dates", _date_words(release))
+        yield Item(LineState.DONE, "Dates", _date_words(release))
 
 
 def _date_words(release: Release) -> str:
@@ -218,11 +223,11 @@ def _date_words(release: Release) -> str:
     return "; ".join(f"{words} {at:%Y-%m-%d %H:%M} UTC" for words, at in dates if at) or "open from publication on"
 
 
-def _not_released(problems: Sequence[Problem]) -> Iterator[Line]:
+def _not_released(problems: Sequence[Problem]) -> Iterator[Item]:
     n = sum(problem.do_not_release for problem in problems)
     if n:
-        yield Line(
-            State.DONE,
+        yield Item(
+            LineState.DONE,
             "Not to be released",
             f"{n} problems: organisers alone read them, redacted exports leave them out",
         )

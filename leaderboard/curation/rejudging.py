@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, F, Prefetch, Q, QuerySet
 
 from leaderboard.models import Counted, EvaluationState, Rejudge, RejudgeItem, Submission, Track
-from leaderboard.models.curation.rejudge import Change, Outcome
+from leaderboard.models.curation.rejudge import Change, RejudgeOutcome
 from problems.models import Problem
 from runners.wire.protocol import Verdict
 
@@ -40,7 +40,7 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     n: int
     is_change: bool
 
@@ -50,7 +50,7 @@ class Matrix:
     """Numbers of evaluations by live verdict (rows) and by the rejudge's (columns)."""
 
     columns: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[Cell]]]
+    rows: Sequence[tuple[str, Sequence[MatrixCell]]]
 
 
 def totals(rejudge: Rejudge) -> Totals:
@@ -64,7 +64,7 @@ def totals(rejudge: Rejudge) -> Totals:
         n_faster=Count("pk", filter=_FASTER),
     )
     rows = rejudge.items.exclude(outcome="").order_by("outcome").values_list("outcome").annotate(n=Count("pk"))
-    return Totals(outcomes=[(Outcome(name).label, n) for name, n in rows], n_cancelled=n_cancelled, **found)
+    return Totals(outcomes=[(RejudgeOutcome(name).label, n) for name, n in rows], n_cancelled=n_cancelled, **found)
 
 
 def matrix(rejudge: Rejudge) -> Matrix:
@@ -76,7 +76,7 @@ def matrix(rejudge: Rejudge) -> Matrix:
     befores = [one for one in order if any(before == one for before, _ in counts)]
     return Matrix(
         columns,
-        [(row, [Cell(counts.get((row, column), 0), row != column) for column in columns]) for row in befores],
+        [(row, [MatrixCell(counts.get((row, column), 0), row != column) for column in columns]) for row in befores],
     )
 
 

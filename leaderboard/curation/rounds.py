@@ -25,7 +25,7 @@ MAX_EVALUATIONS = 50_000
 
 
 @dataclass(frozen=True)
-class Chosen:
+class RoundSelection:
     """The standings near the top of a board and their passes."""
 
     standings: Sequence[Standing]
@@ -36,7 +36,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Cost:
+class RoundCost:
     hours: float
     """On one machine of the track, as long as the first measurements took."""
     n_nodes: int
@@ -44,7 +44,7 @@ class Cost:
     """None if no node of the track is online."""
 
 
-def chosen(place: ReleaseTrack) -> Chosen:
+def chosen(place: ReleaseTrack) -> RoundSelection:
     """The submissions that a round would measure, by the last ranking. A rank without an interval reaches no further
     than itself. Two queries."""
     ranked = Standing.objects.filter(release=place.release, track=place.track, rank__isnull=False)
@@ -56,17 +56,17 @@ def chosen(place: ReleaseTrack) -> Chosen:
     )  # fmt: skip
     imported = passes.filter(current_result__origin=ResultOrigin.IMPORTED).order_by()
     n_imported = dict(imported.values_list("submission").annotate(n=Count("pk")))
-    return Chosen(standings, passes.filter(current_result__origin=ResultOrigin.FLEET), n_imported)
+    return RoundSelection(standings, passes.filter(current_result__origin=ResultOrigin.FLEET), n_imported)
 
 
-def cost_of(place: ReleaseTrack, passes: EvaluationQuerySet, n: int) -> Cost:
+def cost_of(place: ReleaseTrack, passes: EvaluationQuerySet, n: int) -> RoundCost:
     """Estimates the cost by the attempts that made the first results; attempts of unknown length count as the
     average."""
     answers: Any = work_foreseen.send(Rejudge, attempts=passes.values("current_result__attempt"), track=place.track)
     found = next((answer for _, answer in answers if isinstance(answer, Foreseen)), Foreseen(0.0, 0, 0))
     seconds = found.seconds / found.n_timed * n if found.n_timed else 0.0
     ends_at = timezone.now() + timedelta(seconds=seconds / found.n_nodes) if found.n_nodes else None
-    return Cost(seconds / 3600, found.n_nodes, ends_at)
+    return RoundCost(seconds / 3600, found.n_nodes, ends_at)
 
 
 def why_not(place: ReleaseTrack) -> str:

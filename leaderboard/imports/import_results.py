@@ -44,7 +44,7 @@ class ImportTarget:
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedResults:
     """The outcome of one file: the results stored, and those that were here already."""
 
     submission: Submission
@@ -54,7 +54,7 @@ class Imported:
 
 def import_results(
     user: Any, place: ImportTarget, source: Path | BinaryIO, filename: str, limits: UploadLimits = DEFAULT_LIMITS
-) -> Imported:
+) -> ImportedResults:
     """Store a graded file's samples with their results, all or nothing; the same file again changes nothing.
 
     `user` None is the site's own shell. Raises NotAllowed, Refused or Conflict, and PackRefused where the file cannot
@@ -72,7 +72,7 @@ def import_results(
         n_stored, n_known = _store_results(submission, place.track, rows)
         if n_stored:
             _conclude(user, submission, place, matched, n_stored)
-    return Imported(submission, n_stored, n_known)
+    return ImportedResults(submission, n_stored, n_known)
 
 
 def _check(user: Any, place: ImportTarget) -> None:

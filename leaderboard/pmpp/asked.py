@@ -41,7 +41,7 @@ class CheckRequest(BaseModel):
     timeout_sec: Seconds = 180
 
 
-class TooLarge(Refused):
+class CodeTooLarge(Refused):
     """The source code is larger than PMPP's own server takes."""
 
     status = 413
@@ -86,7 +86,7 @@ def solution_of(problem: Problem, said: EvaluateRequest) -> SampleDraft:
     """The code as the problem's solution. Raises Refused."""
     size = len(said.code.encode("utf-8", "ignore"))
     if size > MAX_SOURCE_BYTES:
-        raise TooLarge("too_large", f"Source code too large: {size:,} bytes (max {MAX_SOURCE_BYTES:,}).")
+        raise CodeTooLarge("too_large", f"Source code too large: {size:,} bytes (max {MAX_SOURCE_BYTES:,}).")
     starter = problem.spec.starter_files
     if len(starter) != 1:
         paths = ", ".join(one.path for one in starter)

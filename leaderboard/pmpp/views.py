@@ -21,8 +21,8 @@ from leaderboard.models.submissions.pmpp import ENDED_RUNS
 from leaderboard.pmpp import answers
 from leaderboard.pmpp.asked import (
     CheckRequest,
+    CodeTooLarge,
     EvaluateRequest,
-    TooLarge,
     find_problem,
     reference_of,
     solution_of,
@@ -82,7 +82,7 @@ def _body(request: HttpRequest, model: type[Body]) -> Body:
     bound = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdigit() or int(length) > bound:
-        raise TooLarge("too_large", f"The request is larger than {bound:,} bytes.")
+        raise CodeTooLarge("too_large", f"The request is larger than {bound:,} bytes.")
     return model.model_validate_json(request.body)
 
 

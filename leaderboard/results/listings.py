@@ -46,7 +46,7 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Part:
+class ListingPart:
     """SASS or PTX, as far as a page shows it."""
 
     title: str
@@ -79,12 +79,12 @@ def listing_text(ref: Mapping[str, Any]) -> str:
     return log_text({"blob": ref})
 
 
-def parts_of(text: str) -> list[Part]:
+def parts_of(text: str) -> list[ListingPart]:
     """The listing by its parts; text without any is one part."""
     _, *rest = _PART.split(text)
     if not rest:
-        return [Part("Listing", text[:SHOWN_CHARACTERS], len(text) > SHOWN_CHARACTERS)] if text else []
+        return [ListingPart("Listing", text[:SHOWN_CHARACTERS], len(text) > SHOWN_CHARACTERS)] if text else []
     return [
-        Part(_TITLES[name], words[:SHOWN_CHARACTERS].strip("\n"), len(words) > SHOWN_CHARACTERS)
+        ListingPart(_TITLES[name], words[:SHOWN_CHARACTERS].strip("\n"), len(words) > SHOWN_CHARACTERS)
         for name, words in zip(rest[::2], rest[1::2], strict=True)
     ]

@@ -34,14 +34,14 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredWork:
     """Which amounts of work any of the cases declares: decides which columns a table of times has."""
 
     flops: bool
     bytes: bool
 
     @classmethod
-    def by(cls, cases: Sequence[Case]) -> "Declared":
+    def by(cls, cases: Sequence[Case]) -> "DeclaredWork":
         return cls(any(one.flops for one in cases), any(one.bytes for one in cases))
 
     @property

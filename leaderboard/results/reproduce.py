@@ -23,7 +23,7 @@ _FACTS = {
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ReproductionRecipe:
     """How to run one sample again. Digests are lower-case hex."""
 
     command: str
@@ -47,7 +47,7 @@ class Recipe:
     """The cases that are timed on the track, as fixed; None if they are not."""
 
 
-def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
+def recipe_of(evaluation: Evaluation, result: Result) -> ReproductionRecipe | None:
     """The reproduction; None for a sample that the site refused or skipped."""
     if result.verdict == Verdict.SKIPPED or not evaluation.sample.solution_sha256:
         return None
@@ -66,7 +66,7 @@ def recipe_of(evaluation: Evaluation, result: Result) -> Recipe | None:
             "The build's product, sha256 of all its inputs": known.get("artefact_key") or "",
             "The timed cases on the track, sha256": timed_on.digest if timed_on else "",
         }
-    return Recipe(
+    return ReproductionRecipe(
         command=shlex.join(arguments),
         problems_file=problems,
         solutions_file=solutions,

@@ -9,7 +9,7 @@ from django.utils import timezone
 from leaderboard.models import CodePair, Fingerprint, Sample, Submission
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.similarity.fingerprints import Hashes, hashes_of, own_sketch
-from leaderboard.similarity.pairs import LEAST_HASHES, Found, Sketch, similar_pairs
+from leaderboard.similarity.pairs import LEAST_HASHES, SimilarPair, Sketch, similar_pairs
 from leaderboard.submissions.rollouts import READ_BYTES, SampleUnreadable, read_sample
 from problems.models import Problem
 from problems.spec.kinds import NODE_KINDS
@@ -91,7 +91,7 @@ def _sketch(sample: Sample, given: Hashes) -> Hashes:
         return np.array([], dtype=np.uint64)
 
 
-def _store(problem: Problem, pairs: Iterable[Found]) -> None:
+def _store(problem: Problem, pairs: Iterable[SimilarPair]) -> None:
     """Store each pair of entrants once, with its most similar samples."""
     stored = {
         (one.entrant_id, one.other_entrant_id): one

@@ -23,7 +23,7 @@ class Sketch:
 
 
 @dataclass(frozen=True)
-class Found:
+class SimilarPair:
     """`one` belongs to the entrant with the smaller id."""
 
     one: Sketch
@@ -31,14 +31,14 @@ class Found:
     similarity: float
 
 
-def similar_pairs(sketches: Sequence[Sketch], new: Set[int]) -> list[Found]:
+def similar_pairs(sketches: Sequence[Sketch], new: Set[int]) -> list[SimilarPair]:
     """The most similar pair of each two entrants, of which at least one sample is `new`; the most similar first."""
-    best: dict[tuple[int, int], Found] = {}
+    best: dict[tuple[int, int], SimilarPair] = {}
     for one, other in _candidates(sketches, new):
         first, second = sorted((one, other), key=lambda sketch: sketch.entrant_id)
         share, place = similarity(one.hashes, other.hashes), (first.entrant_id, second.entrant_id)
         if share >= SIMILAR and (place not in best or share > best[place].similarity):
-            best[place] = Found(first, second, share)
+            best[place] = SimilarPair(first, second, share)
     return sorted(best.values(), key=lambda found: -found.similarity)
 
 

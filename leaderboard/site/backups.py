@@ -34,7 +34,7 @@ class BackupFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Manifest:
+class BackupManifest:
     """The contents of a backup. `migrations` are those that the database has had, as `app.name`."""
 
     at: str
@@ -58,7 +58,7 @@ def back_up(folder: Path, keep: int) -> tuple[Path, int]:
         _dump(database)
         _write_private(draft / KEY, settings.SECRET_KEY.encode())
         n_new = sum(_copied(source, _kept(folder, name)) for name, source in _stores())
-        manifest = Manifest(at, version("podium"), connection.vendor, _digest(database), _migrations())
+        manifest = BackupManifest(at, version("podium"), connection.vendor, _digest(database), _migrations())
         _write_private(draft / MANIFEST, json.dumps(asdict(manifest), indent=1).encode())
         draft.rename(target)
     except BaseException:
@@ -74,7 +74,7 @@ def backups_in(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob(f"[0-9]*/{MANIFEST}"))
 
 
-def restore(backup: Path, replace: bool) -> Manifest:
+def restore(backup: Path, replace: bool) -> BackupManifest:
     """Put the backup in the place of the configured database, blobs and key.
 
     Raises BackupFailed, before it changes anything unless PostgreSQL's program or a blob fails, and BlobsUnavailable.
@@ -189,10 +189,10 @@ def _postgres(program: str, *arguments: str) -> None:
         raise BackupFailed(f"{program} failed: {ran.stderr.strip()[:2000]}")
 
 
-def _checked(backup: Path) -> Manifest:
+def _checked(backup: Path) -> BackupManifest:
     try:
         read = json.loads((backup / MANIFEST).read_text(encoding="utf-8"))
-        manifest = Manifest(**{**read, "migrations": tuple(read["migrations"])})
+        manifest = BackupManifest(**{**read, "migrations": tuple(read["migrations"])})
     except (OSError, ValueError, TypeError, KeyError):
         raise BackupFailed(f"{backup} is no backup: it has no {MANIFEST} that can be read.") from None
     if manifest.vendor != connection.vendor:

@@ -17,7 +17,7 @@ MOST_CHANGED, MOST_SUBMISSIONS = 2_000, 200
 """Aggregates that a request computes anew from single results, and the submissions whose they are."""
 
 
-class TooLarge(ValueError):
+class BoardTooLarge(ValueError):
     """The board of that day would take too long to rank in a request. The message says why."""
 
 
@@ -42,7 +42,7 @@ def board_at(place: ReleaseTrack, day: date, stored: PackedBoard | None) -> Boar
     n_scores = len(counted) * told_problems(place.release).count()
     n_submissions = len({submission for submission, _ in changed})
     if n_scores > MOST_SCORES or len(changed) > MOST_CHANGED or n_submissions > MOST_SUBMISSIONS:
-        raise TooLarge(
+        raise BoardTooLarge(
             f"Since {day} entrants of this board were counted or judged anew. Ranking it as it stood then would read"
             f" {n_scores:,} aggregates and compute {min(len(changed), MOST_CHANGED + 1):,} or more of them anew, of"
             f" {n_submissions:,} submissions; a page does at most {MOST_SCORES:,}, {MOST_CHANGED:,} and"

@@ -101,7 +101,7 @@ def is_noisy(result: Result) -> bool:
 
 
 @dataclass(frozen=True)
-class References:
+class ReferenceFacts:
     """A board's facts on its hidden references, over all nodes and days that have timed them."""
 
     ratio: float
@@ -134,7 +134,7 @@ class References:
         return words
 
 
-def references_of(release: Release, track_slug: str, as_of: date | None = None) -> References | None:
+def references_of(release: Release, track_slug: str, as_of: date | None = None) -> ReferenceFacts | None:
     """None if no reference has a time yet. One query."""
     runs = ReferenceRun.objects.filter(release=release, track__slug=track_slug).exclude(ratio=None)
     if as_of is not None:
@@ -146,8 +146,8 @@ def references_of(release: Release, track_slug: str, as_of: date | None = None) 
     if not latest:
         return None
     noisy, first = [run for run in latest if run.is_noisy], latest[0]
-    return References(math.exp(first.ln), first.least, first.most, first.n, noisy, first.n_noisy)
+    return ReferenceFacts(math.exp(first.ln), first.least, first.most, first.n, noisy, first.n_noisy)
 
 
-def _words(one: References | ReferenceRun) -> str:
+def _words(one: ReferenceFacts | ReferenceRun) -> str:
     return f"{one.ratio:.2f}×" + (f" ({one.low:.2f}–{one.high:.2f})" if one.low and one.high else "")

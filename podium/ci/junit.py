@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from podium.ci.outcomes import Outcome, PackOutcomes, State
+from podium.ci.outcomes import PackOutcomes, SampleOutcome, State
 
 _NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot carry in any form: most controls, lone surrogates, U+FFFE and U+FFFF."""
@@ -29,7 +29,7 @@ def xml_text(text: str) -> str:
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _counts(outcomes: Sequence[Outcome]) -> dict[str, str]:
+def _counts(outcomes: Sequence[SampleOutcome]) -> dict[str, str]:
     states = [one.state for one in outcomes]
     return {
         "tests": str(len(states)),
@@ -40,7 +40,7 @@ def _counts(outcomes: Sequence[Outcome]) -> dict[str, str]:
     }
 
 
-def _add_case(suite: ET.Element, one: Outcome) -> None:
+def _add_case(suite: ET.Element, one: SampleOutcome) -> None:
     case = ET.SubElement(
         suite,
         "testcase",

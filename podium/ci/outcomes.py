@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.evaluation.inputs import Pack, SampleToGrade
-from podium.evaluation.run import Fault
+from podium.evaluation.run import GradingFault
 from problems.spec.solution import FileSolution
 from runners.wire.protocol import FlagScope
 
@@ -30,7 +30,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place:
+class AnnotationPlace:
     """Where a reader finds the sample: its file, and the line that the error names, or 0."""
 
     file: str
@@ -38,7 +38,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SampleOutcome:
     """One sample. `output` is the end of what its build or test printed; anybody may have written it."""
 
     task_id: str
@@ -52,7 +52,7 @@ class Outcome:
     in_doubt: bool
     """A flag says that the verdict holds only if a person decides so."""
     wall_ms: float
-    place: Place
+    place: AnnotationPlace
 
     @property
     def name(self) -> str:
@@ -64,14 +64,14 @@ class PackOutcomes:
     """All samples of one pack. `pass_at_1` is None if no sample was graded or all were skipped."""
 
     name: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SampleOutcome, ...]
     pass_at_1: float | None
 
-    def of(self, state: State) -> list[Outcome]:
+    def of(self, state: State) -> list[SampleOutcome]:
         return [one for one in self.outcomes if one.state is state]
 
 
-def outcomes_of(pack: Pack, graded: Path, faults: Sequence[Fault], pass_at_1: float | None) -> PackOutcomes:
+def outcomes_of(pack: Pack, graded: Path, faults: Sequence[GradingFault], pass_at_1: float | None) -> PackOutcomes:
     """Read the outcomes of the pack's samples from its graded file, in the pack's order."""
     found = {(row["task_id"], row["podium"]["sample"]): row for row in _rows(graded)}
     reasons = {fault.sample.key: fault.reason for fault in faults if fault.sample.pack == pack.name}
@@ -91,11 +91,11 @@ def _rows(graded: Path) -> Iterator[dict[str, Any]]:
             yield {key: row[key] for key in ("task_id", "passed", "skipped", "build_output", "test_output", "podium")}
 
 
-def _of_row(sample: SampleToGrade, row: dict[str, Any], source: Path) -> Outcome:
+def _of_row(sample: SampleToGrade, row: dict[str, Any], source: Path) -> SampleOutcome:
     podium = row["podium"]
     state = State.PASSED if row["passed"] else State.SKIPPED if row["skipped"] else State.FAILED
     output = "" if state is State.PASSED else (row["test_output"] or row["build_output"] or "").strip()
-    return Outcome(
+    return SampleOutcome(
         task_id=sample.draft.task_id,
         index=sample.draft.index,
         group=sample.problem.group,
@@ -110,21 +110,21 @@ def _of_row(sample: SampleToGrade, row: dict[str, Any], source: Path) -> Outcome
     )
 
 
-def _of_fault(sample: SampleToGrade, reason: str, source: Path) -> Outcome:
+def _of_fault(sample: SampleToGrade, reason: str, source: Path) -> SampleOutcome:
     draft, place = sample.draft, _place(sample, source, "")
-    return Outcome(
+    return SampleOutcome(
         draft.task_id, draft.index, sample.problem.group, State.FAULT, "not graded", reason, "", (), False, 0.0, place
     )
 
 
-def _place(sample: SampleToGrade, source: Path, output: str) -> Place:
+def _place(sample: SampleToGrade, source: Path, output: str) -> AnnotationPlace:
     """The file that the output names, else the first one, of a folder of solutions; otherwise the pack itself."""
     solution, draft = sample.solution, sample.draft
     if not source.is_dir():
-        return Place(_shown(source), draft.line_number if source.suffix == ".jsonl" else 0)
+        return AnnotationPlace(_shown(source), draft.line_number if source.suffix == ".jsonl" else 0)
     paths = [file.path for file in solution.files] if isinstance(solution, FileSolution) else []
     path, line = named_place(output, paths)
-    return Place(_shown(source / draft.folder / (path or next(iter(paths), ""))), line)
+    return AnnotationPlace(_shown(source / draft.folder / (path or next(iter(paths), ""))), line)
 
 
 def _shown(path: Path) -> str:

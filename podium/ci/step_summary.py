@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from podium.ci.outcomes import Outcome, PackOutcomes, State
+from podium.ci.outcomes import PackOutcomes, SampleOutcome, State
 
 MAX_ROWS = 50
 MAX_CHARACTERS = 300
@@ -39,7 +39,7 @@ def _not_passed(pack: PackOutcomes) -> list[str]:
     return [f"### {code(pack.name)}: samples that did not pass or have flags", "\n".join(rows), *more]
 
 
-def _sample_row(one: Outcome) -> str:
+def _sample_row(one: SampleOutcome) -> str:
     first = next((line for line in one.output.splitlines() if line.strip()), "")
     reason = " ".join([one.reason, *one.flags])
     return f"| {code(one.name)} | {code(one.verdict)} | {literal(reason)} | {code(first)} |"

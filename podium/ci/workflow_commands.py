@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from podium.ci.outcomes import Outcome, PackOutcomes, State
+from podium.ci.outcomes import PackOutcomes, SampleOutcome, State
 
 MAX_ANNOTATIONS = 10
 """GitHub shows as many errors, and as many warnings, of one step."""
@@ -33,7 +33,7 @@ def error_line(message: str) -> str:
     return f"::error title=podium evaluate::{escaped(message)}"
 
 
-def _annotation(level: str, one: Outcome, message: str) -> str:
+def _annotation(level: str, one: SampleOutcome, message: str) -> str:
     line = f",line={one.place.line}" if one.place.line else ""
     title = f"{one.name}: {one.verdict}"
     return (

@@ -26,7 +26,7 @@ from podium.evaluation.inputs import Pack, Reader, SampleToGrade, read_problems,
 from podium.evaluation.judges import local_judges
 from podium.evaluation.questions import is_question, settled
 from podium.evaluation.rows import Graded
-from podium.evaluation.run import Fault, Options, SampleGrader
+from podium.evaluation.run import GradingFault, Options, SampleGrader
 from podium.evaluation.sandboxes import SandboxName
 from problems.formats.compute_eval.packs import graded_filename
 from problems.formats.errors import PackRefused
@@ -245,14 +245,14 @@ class Grading:
             for file in files.values():
                 file.close()
 
-    def _grade(self, todo: Sequence[SampleToGrade], files: dict[str, GradedFile]) -> list[Fault]:
+    def _grade(self, todo: Sequence[SampleToGrade], files: dict[str, GradedFile]) -> list[GradingFault]:
         """Questions first: they need neither a sandbox nor a build."""
         for sample in filter(is_question, todo):
             files[sample.pack].add(settled(sample))
         for_judges = [sample for sample in todo if not is_question(sample)]
         return self._judge(for_judges, files) if for_judges else []
 
-    def _judge(self, todo: Sequence[SampleToGrade], files: dict[str, GradedFile]) -> list[Fault]:
+    def _judge(self, todo: Sequence[SampleToGrade], files: dict[str, GradedFile]) -> list[GradingFault]:
         order = self._order
         with (
             local_judges(order.sandbox, order.workers, bounded=any(map(_declares_work, todo))) as judges,
@@ -283,13 +283,13 @@ class Grading:
         sys.stdout.write(workflow_commands.harmless_json(text) + "\n")
         sys.stdout.flush()
 
-    def _report(self, packs: Sequence[Pack], files: dict[str, GradedFile], faults: Sequence[Fault]) -> str:
+    def _report(self, packs: Sequence[Pack], files: dict[str, GradedFile], faults: Sequence[GradingFault]) -> str:
         """Write the reports. Returns why the check fails, or ""."""
         found = [_outcomes(pack, files[pack.name], faults) for pack in packs]
         return checks.report(self._order.checks, found, _command)
 
 
-def _outcomes(pack: Pack, file: GradedFile, faults: Sequence[Fault]) -> PackOutcomes:
+def _outcomes(pack: Pack, file: GradedFile, faults: Sequence[GradingFault]) -> PackOutcomes:
     from problems.formats.compute_eval.summary import summary
 
     known = summary(file.rows.values(), None, (1,), None)["pass_at_k"].get("pass@1")
@@ -325,7 +325,7 @@ def _say_kept(files: dict[str, GradedFile]) -> None:
             _say(f"{file.path}: {file.n_dropped} rows of other inputs or cut short were dropped.", style="yellow")
 
 
-def _say_faults(faults: Sequence[Fault]) -> None:
+def _say_faults(faults: Sequence[GradingFault]) -> None:
     for fault in faults[:SHOWN]:
         _say(
             f"{fault.sample.draft.task_id} sample {fault.sample.draft.index + 1} was not graded: {fault.reason}", "red"

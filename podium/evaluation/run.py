@@ -48,7 +48,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Fault:
+class GradingFault:
     """A sample that this machine could not grade, with the reason."""
 
     sample: SampleToGrade
@@ -67,7 +67,7 @@ class SampleGrader:
         self._workers = workers
         self._progress = progress
 
-    def grade(self, samples: Sequence[SampleToGrade], report: Report) -> list[Fault]:
+    def grade(self, samples: Sequence[SampleToGrade], report: Report) -> list[GradingFault]:
         """Grade all samples. `report` is called in this thread for every finished sample. Raises Cancelled."""
         tasks = self._tasks(samples)
         faults = []
@@ -153,10 +153,10 @@ def _row(future: "Future[Graded]") -> Graded:
     return future.result()
 
 
-def _fault(sample: SampleToGrade, future: "Future[Graded]") -> list[Fault]:
+def _fault(sample: SampleToGrade, future: "Future[Graded]") -> list[GradingFault]:
     error = future.exception()
     if isinstance(error, SandboxFault | UnusableProblem | OSError | ValueError | ArithmeticError):
-        return [Fault(sample, f"{type(error).__name__}: {error}")]
+        return [GradingFault(sample, f"{type(error).__name__}: {error}")]
     if isinstance(error, Cancelled):
         raise error
     return []

@@ -10,14 +10,14 @@ from threading import Event, Lock
 from podium.generation.endpoint import REQUEST_REFUSED, Endpoint, Reply
 from podium.generation.errors import AskFailed, MayRetry, RequestRefused
 from podium.generation.prompts import Message
-from podium.generation.store import Kept, Key, Store
+from podium.generation.store import KeptReply, Key, Store
 
 TRIES = 10
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
 
 
 @dataclass(frozen=True)
-class Request:
+class AskedTurn:
     """One turn of a sample to ask for. `digest` identifies messages, model and parameters."""
 
     task_id: str
@@ -32,10 +32,10 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Failure:
+class AskingFailure:
     """A sample that has no reply after all tries."""
 
-    request: Request
+    request: AskedTurn
     reason: str
 
 
@@ -73,7 +73,7 @@ class Asker:
         """Let requests in flight end and begin no more."""
         self._stopped.set()
 
-    def reply_to(self, request: Request) -> Kept | None:
+    def reply_to(self, request: AskedTurn) -> KeptReply | None:
         """The reply, which is on disk by then; None where the run was stopped before.
 
         Raises AskFailed, and CannotGenerate where every request would fail.
@@ -92,15 +92,15 @@ class Asker:
                 wait_seconds = min(2 * wait_seconds, LONGEST_WAIT_SECONDS)
         raise AssertionError("unreachable: the last try returns or raises")
 
-    def _asked(self, request: Request) -> Kept:
+    def _asked(self, request: AskedTurn) -> KeptReply:
         asked_at, started = datetime.now(UTC).isoformat(), time.perf_counter()
         reply = self._reply(request)
         seconds = round(time.perf_counter() - started, 3)
-        kept = Kept(request.task_id, request.sample, request.digest, reply, asked_at, seconds, request.turn)
+        kept = KeptReply(request.task_id, request.sample, request.digest, reply, asked_at, seconds, request.turn)
         self._store.add(kept)
         return kept
 
-    def _reply(self, request: Request) -> Reply:
+    def _reply(self, request: AskedTurn) -> Reply:
         """The reply. A request that is refused for good, as one that is too long, ends its sample alone.
 
         A first turn whose refusal names no cause is believed so only once the endpoint has answered others: parameters

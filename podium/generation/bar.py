@@ -6,10 +6,10 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from podium.generation.asking import Failure
+from podium.generation.asking import AskingFailure
 from podium.generation.manifest import Prices
-from podium.generation.outcomes import Outcome
-from podium.generation.store import Kept
+from podium.generation.outcomes import TrialOutcome
+from podium.generation.store import KeptReply
 
 told = Console(stderr=True, soft_wrap=True)
 
@@ -35,16 +35,16 @@ class Bar:
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self._bar.stop()
 
-    def asked(self, kept: Kept) -> None:
+    def asked(self, kept: KeptReply) -> None:
         self._tokens_in += kept.reply.prompt_tokens
         self._tokens_out += kept.reply.completion_tokens
         self._show()
 
-    def tried(self, _: Outcome) -> None:
+    def tried(self, _: TrialOutcome) -> None:
         self._n_trials += 1
         self._show()
 
-    def ended(self, failure: Failure | None) -> None:
+    def ended(self, failure: AskingFailure | None) -> None:
         self._n_failed += failure is not None
         self._show(advance=1)
 

@@ -9,11 +9,11 @@ import typer
 from podium.config_file import ConfigFile
 from podium.generation import options
 from podium.generation.bar import say
-from podium.generation.endpoint import DEFAULT_URL, Endpoint, Parameters, key_for
+from podium.generation.endpoint import DEFAULT_URL, Endpoint, EndpointParameters, key_for
 from podium.generation.errors import CannotGenerate
 from podium.generation.manifest import Prices, Settings
 from podium.generation.pack import pack_name
-from podium.generation.pipeline import BAD_INPUT, Run
+from podium.generation.pipeline import BAD_INPUT, GenerationRun
 from podium.generation.problems import Problems, of_pack, of_site
 from podium.generation.prompts import Machine, Prompts
 
@@ -59,7 +59,7 @@ def generate(
 
     Exit status: 0 pack written, 1 some samples have no reply yet, 2 bad input, 3 interrupted.
     """
-    parameters = Parameters(
+    parameters = EndpointParameters(
         model, temperature, top_p, max_tokens, seed, reasoning.value if reasoning else None, thinking
     )
     try:
@@ -70,7 +70,9 @@ def generate(
         given = chosen.release, base_url, parameters, samples, prompts.digest, rag or []
         settings = Settings(*given, Prices(price_in, price_out), agentic)
         endpoint = Endpoint(base_url, key_for(base_url, api_key_env), parameters, timeout)
-        run = Run(out or Path(pack_name(chosen.release, model)), chosen, settings, prompts, debug, sandbox, trials)
+        run = GenerationRun(
+            out or Path(pack_name(chosen.release, model)), chosen, settings, prompts, debug, sandbox, trials
+        )
         raise typer.Exit(run.go(endpoint, workers, rpm))
     except CannotGenerate as error:
         say(str(error), style="red")

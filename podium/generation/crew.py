@@ -6,35 +6,35 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Protocol
 
-from podium.generation.asking import Failure, Request
+from podium.generation.asking import AskedTurn, AskingFailure
 from podium.generation.errors import AskFailed
-from podium.generation.outcomes import Outcome
-from podium.generation.store import Kept
-from podium.generation.turns import Attempt, Sample, Turns
+from podium.generation.outcomes import TrialOutcome
+from podium.generation.store import KeptReply
+from podium.generation.turns import AskedSample, SolutionToTry, Turns
 
 
 class Told(Protocol):
     """A listener to the run's progress, in the thread that runs it."""
 
-    def asked(self, kept: Kept) -> None: ...
+    def asked(self, kept: KeptReply) -> None: ...
 
-    def tried(self, outcome: Outcome) -> None: ...
+    def tried(self, outcome: TrialOutcome) -> None: ...
 
-    def ended(self, failure: Failure | None) -> None: ...
+    def ended(self, failure: AskingFailure | None) -> None: ...
 
 
 @dataclass(frozen=True)
 class Hands:
     """The callables that do the work. `ask` and `attempt` store their results; after `stop` they return None."""
 
-    ask: Callable[[Request], Kept | None]
-    attempt: Callable[[Attempt], Outcome | None]
+    ask: Callable[[AskedTurn], KeptReply | None]
+    attempt: Callable[[SolutionToTry], TrialOutcome | None]
     stop: Callable[[], None]
     n_requests: int
     n_trials: int
 
 
-_Future = Future[Kept | None] | Future[Outcome | None]
+_Future = Future[KeptReply | None] | Future[TrialOutcome | None]
 
 
 class Crew:
@@ -44,12 +44,12 @@ class Crew:
         self._turns = turns
         self._hands = hands
         self._told = told
-        self._done: SimpleQueue[tuple[Sample, Request | Attempt, _Future]] = SimpleQueue()
+        self._done: SimpleQueue[tuple[AskedSample, AskedTurn | SolutionToTry, _Future]] = SimpleQueue()
         self._n_open = 0
 
-    def work(self, samples: Sequence[Sample]) -> list[Failure]:
+    def work(self, samples: Sequence[AskedSample]) -> list[AskingFailure]:
         """Raises CannotGenerate where every request would fail, and TrialFailed."""
-        failures: list[Failure] = []
+        failures: list[AskingFailure] = []
         hands = self._hands
         with (
             ThreadPoolExecutor(hands.n_requests, thread_name_prefix="ask") as asking,
@@ -72,29 +72,29 @@ class Crew:
                 raise
         return failures
 
-    def _begin(self, sample: Sample, asking: ThreadPoolExecutor, trying: ThreadPoolExecutor) -> None:
+    def _begin(self, sample: AskedSample, asking: ThreadPoolExecutor, trying: ThreadPoolExecutor) -> None:
         step = self._turns.progressed(sample).next
         if step is None:
             self._told.ended(None)
             return
         future: _Future
-        if isinstance(step, Request):
+        if isinstance(step, AskedTurn):
             future = asking.submit(self._hands.ask, step)
         else:
             future = trying.submit(self._hands.attempt, step)
         self._n_open += 1
         future.add_done_callback(lambda done: self._done.put((sample, step, done)))
 
-    def _ended(self, step: Request | Attempt, future: _Future) -> Failure | None:
+    def _ended(self, step: AskedTurn | SolutionToTry, future: _Future) -> AskingFailure | None:
         """Tell what came of a step. Raises what it raised, but for a request without a reply."""
         try:
             result = future.result()
         except AskFailed as error:
-            assert isinstance(step, Request), "only requests fail in this way"
-            failure = Failure(step, str(error))
+            assert isinstance(step, AskedTurn), "only requests fail in this way"
+            failure = AskingFailure(step, str(error))
             self._told.ended(failure)
             return failure
-        if isinstance(result, Kept):
+        if isinstance(result, KeptReply):
             self._told.asked(result)
         elif result is not None:
             self._told.tried(result)

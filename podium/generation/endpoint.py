@@ -61,7 +61,7 @@ def key_for(base_url: str, named: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Parameters:
+class EndpointParameters:
     """The model and its sampling parameters. A parameter that is None is not sent: the endpoint uses its default."""
 
     model: str
@@ -100,7 +100,7 @@ class Reply:
 class Endpoint:
     """A client of one endpoint. Several threads may ask at once."""
 
-    def __init__(self, base_url: str, key: str, parameters: Parameters, timeout_seconds: float) -> None:
+    def __init__(self, base_url: str, key: str, parameters: EndpointParameters, timeout_seconds: float) -> None:
         self._parameters = parameters
         self._client = openai.OpenAI(
             base_url=base_url,

@@ -7,8 +7,8 @@ from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
-from podium.generation.endpoint import REQUEST_REFUSED, Parameters
-from podium.generation.store import Kept
+from podium.generation.endpoint import REQUEST_REFUSED, EndpointParameters
+from podium.generation.store import KeptReply
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Settings:
 
     release: str
     base_url: str
-    parameters: Parameters
+    parameters: EndpointParameters
     samples: int
     templates_sha256: str
     rag: Sequence[str]
@@ -42,7 +42,7 @@ class Settings:
 
 
 def manifest_of(
-    settings: Settings, kept: Sequence[Kept], reply_problems: Mapping[str, int], agentic: Mapping[str, Any] | None
+    settings: Settings, kept: Sequence[KeptReply], reply_problems: Mapping[str, int], agentic: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """The manifest. `kept` are the replies of all turns; `reply_problems` counts what is wrong with samples."""
     # an endpoint that tells no tokens of a reply leaves 0, and no prompt is empty: the totals are then not known

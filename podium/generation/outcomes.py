@@ -12,7 +12,7 @@ HEAD_CHARACTERS, TAIL_CHARACTERS = 4_000, 2_000
 """The first error explains most, the end says how it ended."""
 
 
-class Ending(StrEnum):
+class TrialEnding(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     UNTRIED = "untried"
@@ -20,10 +20,10 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """The outcome of one trial. `output` is what the model sees of it, `verdict` and `reason` are the judge's."""
 
-    ending: Ending
+    ending: TrialEnding
     verdict: str = ""
     reason: str = ""
     output: str = ""
@@ -43,24 +43,24 @@ class Outcomes:
     def __exit__(self, *ended: type[BaseException] | BaseException | TracebackType | None) -> None:
         self._journal.__exit__(*ended)
 
-    def get(self, digest: str) -> Outcome | None:
+    def get(self, digest: str) -> TrialOutcome | None:
         return self._known.get(digest)
 
-    def add(self, task_id: str, sample: int, turn: int, digest: str, outcome: Outcome) -> None:
+    def add(self, task_id: str, sample: int, turn: int, digest: str, outcome: TrialOutcome) -> None:
         """Append and flush to the disk."""
         where = {"task_id": task_id, "sample": sample, "turn": turn, "digest": digest}
         self._journal.append({**where, **asdict(outcome)})
         self._known[digest] = outcome
 
 
-def _read(journal: Journal) -> dict[str, Outcome]:
+def _read(journal: Journal) -> dict[str, TrialOutcome]:
     """A line that cannot be read is left out: that trial runs again."""
     known = {}
     for _, line, _ in journal.lines():
         try:
             data = decoded(line)
             texts = [str(data[name]) for name in ("verdict", "reason", "output")]
-            known[str(data["digest"])] = Outcome(Ending(data["ending"]), *texts)
+            known[str(data["digest"])] = TrialOutcome(TrialEnding(data["ending"]), *texts)
         except (ValueError, TypeError, KeyError):
             continue
     return known

@@ -9,19 +9,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from podium.generation.asking import Asker, Failure, Request
+from podium.generation.asking import AskedTurn, Asker, AskingFailure
 from podium.generation.bar import Bar, say
 from podium.generation.crew import Crew, Hands
 from podium.generation.endpoint import Endpoint
 from podium.generation.errors import CannotGenerate, TrialFailed
 from podium.generation.manifest import Settings, usage_words
-from podium.generation.outcomes import Outcome, Outcomes
+from podium.generation.outcomes import Outcomes, TrialOutcome
 from podium.generation.pack import replies_folder, write_pack
 from podium.generation.problems import Problems
 from podium.generation.prompts import Prompts
 from podium.generation.retrieval import Retrieval
 from podium.generation.store import Store
-from podium.generation.turns import Attempt, Sample, Turns
+from podium.generation.turns import AskedSample, SolutionToTry, Turns
 
 if TYPE_CHECKING:
     from podium.generation.trials import Trials
@@ -31,7 +31,7 @@ SHOWN = 10
 
 
 @dataclass
-class Run:
+class GenerationRun:
     """The samples, what is still to be asked and tried of them, and the pack once nothing is."""
 
     path: Path
@@ -58,7 +58,7 @@ class Run:
                     return status
             return self._write(turns, samples)
 
-    def _work(self, samples: Sequence[Sample], turns: Turns, hands: Hands, trials: "Trials | None") -> int:
+    def _work(self, samples: Sequence[AskedSample], turns: Turns, hands: Hands, trials: "Trials | None") -> int:
         """Returns DONE if every sample has come to its end."""
         with ExitStack() as stack:
             if trials:
@@ -88,15 +88,15 @@ class Run:
             say(f"{count} of {len(self.problems.asked)} problems get one reply a sample: {reason}.", style="yellow")
         return trials
 
-    def _samples(self, retrieval: Retrieval) -> list[Sample]:
+    def _samples(self, retrieval: Retrieval) -> list[AskedSample]:
         made = []
         for asked in self.problems.asked:
             plain = self.prompts.messages(asked)
             messages = self.prompts.messages(asked, retrieval.text_for(asked.task_id, plain[-1]["content"]))
-            made += [Sample(asked, number, messages) for number in range(self.settings.samples)]
+            made += [AskedSample(asked, number, messages) for number in range(self.settings.samples)]
         return made
 
-    def _write(self, turns: Turns, samples: Sequence[Sample]) -> int:
+    def _write(self, turns: Turns, samples: Sequence[AskedSample]) -> int:
         finished = [turns.progressed(one) for one in samples]
         manifest = write_pack(self.path, self.problems, self.settings, finished, debug=self.debug)
         n_problems = len(self.problems.asked)
@@ -109,7 +109,7 @@ class Run:
 
 
 def _hands(asker: Asker, trials: "Trials | None", outcomes: Outcomes, workers: int) -> Hands:
-    def attempt(one: Attempt) -> Outcome | None:
+    def attempt(one: SolutionToTry) -> TrialOutcome | None:
         assert trials, "only trials make attempts"
         outcome = trials.outcome_of(one)
         if outcome is not None:
@@ -124,14 +124,14 @@ def _hands(asker: Asker, trials: "Trials | None", outcomes: Outcomes, workers: i
     return Hands(asker.reply_to, attempt, stop, workers, trials.at_a_time if trials else 1)
 
 
-def _say_kept(store: Store, first: Sequence[Request], n_left: int) -> None:
+def _say_kept(store: Store, first: Sequence[AskedTurn], n_left: int) -> None:
     if n_left < len(first):
         say(f"{store.path}: {len(first) - n_left} of {len(first)} samples are finished; going on from there.")
     if others := store.others({one.key: one.digest for one in first}):
         say(f"{others} kept replies are to other requests (model, parameters or prompts changed) and stay unused.")
 
 
-def _incomplete(failures: Sequence[Failure]) -> int:
+def _incomplete(failures: Sequence[AskingFailure]) -> int:
     for failure in failures[:SHOWN]:
         say(f"{failure.request.task_id} sample {failure.request.sample + 1}: {failure.reason}", style="red")
     say(f"{len(failures)} samples have no reply. No pack is written: run the same command again.", style="red")

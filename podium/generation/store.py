@@ -15,7 +15,7 @@ Key = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptReply:
     """A reply with what was asked for it."""
 
     task_id: str
@@ -47,7 +47,7 @@ class Store:
     def __exit__(self, *ended: type[BaseException] | BaseException | TracebackType | None) -> None:
         self._journal.__exit__(*ended)
 
-    def get(self, key: Key, request: str) -> Kept | None:
+    def get(self, key: Key, request: str) -> KeptReply | None:
         """The reply to this very request, if it is kept."""
         kept = self._kept.get(key)
         return kept if kept and kept.request == request else None
@@ -61,15 +61,15 @@ class Store:
         """The number of kept first replies that answer other requests than these."""
         return sum(requests.get(key) != kept.request for key, kept in self._kept.items() if not kept.turn)
 
-    def add(self, kept: Kept) -> None:
+    def add(self, kept: KeptReply) -> None:
         """Append and flush to the disk."""
         self._journal.append(asdict(kept))
         self._kept[kept.key] = kept
 
 
-def _read(journal: Journal) -> dict[Key, Kept]:
+def _read(journal: Journal) -> dict[Key, KeptReply]:
     """The last line of each key counts. A last line that was cut short is left out."""
-    kept: dict[Key, Kept] = {}
+    kept: dict[Key, KeptReply] = {}
     for number, line, is_last in journal.lines():
         try:
             one = _kept(decoded(line))
@@ -87,8 +87,8 @@ def _is_cut(line: bytes) -> bool:
     return line.startswith(b'{"task_id"') and not line.endswith(b"}")
 
 
-def _kept(data: dict[str, Any]) -> Kept:
+def _kept(data: dict[str, Any]) -> KeptReply:
     names = {one.name for one in fields(Reply)}
     reply = Reply(**{name: value for name, value in data["reply"].items() if name in names})
     where = data["task_id"], data["sample"], data["request"]
-    return Kept(*where, reply, data["asked_at"], data["seconds"], data.get("turn", 0))
+    return KeptReply(*where, reply, data["asked_at"], data["seconds"], data.get("turn", 0))

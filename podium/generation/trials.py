@@ -14,8 +14,8 @@ from podium.evaluation.judges import local_judges
 from podium.evaluation.run import TRIES, limits_of
 from podium.generation.errors import CannotGenerate, TrialFailed
 from podium.generation.held_out import stand_ins, without_held_out
-from podium.generation.outcomes import Ending, Outcome, trimmed
-from podium.generation.turns import Attempt
+from podium.generation.outcomes import TrialEnding, TrialOutcome, trimmed
+from podium.generation.turns import SolutionToTry
 from problems.formats.compute_eval.packs import PackRecord
 from problems.spec.command.problem import CommandProblem
 from problems.spec.hardware import Hardware
@@ -98,21 +98,21 @@ class Trials:
         """End the trials that run, and begin no more."""
         self._cancelled.set()
 
-    def outcome_of(self, attempt: Attempt) -> Outcome | None:
+    def outcome_of(self, attempt: SolutionToTry) -> TrialOutcome | None:
         """Waits for the trial's outcome; None after `stop`. Raises TrialFailed for a fault of this machine."""
         problem = self._problems[attempt.task_id]
         try:
             found = self._judged(problem, attempt.solution, why_invalid(problem.whole, attempt.solution, problem.rules))
             verdict = found.report.verdict
             if verdict is Verdict.PASSED:
-                return Outcome(Ending.PASSED, verdict.value)
+                return TrialOutcome(TrialEnding.PASSED, verdict.value)
             if verdict not in NOT_RUN and not self._reference_passes(problem):
-                return Outcome(Ending.UNTRIED, reason=REFERENCE_FAILS)
+                return TrialOutcome(TrialEnding.UNTRIED, reason=REFERENCE_FAILS)
         except UnusableProblem as error:
-            return Outcome(Ending.UNTRIED, reason=str(error))
+            return TrialOutcome(TrialEnding.UNTRIED, reason=str(error))
         except Cancelled:
             return None
-        return Outcome(Ending.FAILED, verdict.value, trimmed(found.report.reason), trimmed(_output(found)))
+        return TrialOutcome(TrialEnding.FAILED, verdict.value, trimmed(found.report.reason), trimmed(_output(found)))
 
     def _reference_passes(self, problem: _Problem) -> bool:
         """Whether a trial can be passed at all: some builds need a held-out file."""

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from podium.generation.asked import Asked
-from podium.generation.asking import Request
+from podium.generation.asking import AskedTurn
 from podium.generation.manifest import Settings
-from podium.generation.outcomes import Ending, Outcome, Outcomes
+from podium.generation.outcomes import Outcomes, TrialEnding, TrialOutcome
 from podium.generation.prompts import Message, Prompts
 from podium.generation.replies import is_refused, problem_of, solution_of, without_thoughts
-from podium.generation.store import Kept, Store
+from podium.generation.store import KeptReply, Store
 from problems.spec.solution import FileSolution
 
 NO_TEXT = "(no text)"
 """Quotes an empty reply: some endpoints refuse an empty message."""
 
 
-class Ended(StrEnum):
+class SampleEnded(StrEnum):
     """The reason why a sample has no further turn."""
 
     PASSED = "passed"
@@ -33,7 +33,7 @@ class Ended(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sample:
+class AskedSample:
     """A sample of a problem, with the messages of its first turn."""
 
     asked: Asked
@@ -42,7 +42,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class SolutionToTry:
     """A solution that is to be tried. `digest` identifies solution, problem and sandbox."""
 
     task_id: str
@@ -56,9 +56,9 @@ class Attempt:
 class Turn:
     """A reply, its solution, and what became of that; `outcome` is None where it was not tried."""
 
-    kept: Kept
+    kept: KeptReply
     solution: FileSolution
-    outcome: Outcome | None = None
+    outcome: TrialOutcome | None = None
 
     @property
     def problem(self) -> str:
@@ -71,8 +71,8 @@ class Progressed:
 
     turns: Sequence[Turn]
     messages: Sequence[Message]
-    next: Request | Attempt | None
-    ended: Ended | None = None
+    next: AskedTurn | SolutionToTry | None
+    ended: SampleEnded | None = None
 
     @property
     def chosen(self) -> Turn:
@@ -93,10 +93,10 @@ class Turns:
         self._trials = trials
         self._finished: dict[tuple[str, int], Progressed] = {}
 
-    def first(self, sample: Sample) -> Request:
+    def first(self, sample: AskedSample) -> AskedTurn:
         return self._request(sample, sample.messages, 0)
 
-    def progressed(self, sample: Sample) -> Progressed:
+    def progressed(self, sample: AskedSample) -> Progressed:
         """The progress of the sample."""
         key = sample.asked.task_id, sample.number
         found = self._finished.get(key) or self._through(sample)
@@ -104,7 +104,7 @@ class Turns:
             self._finished[key] = found
         return found
 
-    def _through(self, sample: Sample) -> Progressed:
+    def _through(self, sample: AskedSample) -> Progressed:
         """Go through what is kept of the sample."""
         messages, turns = list(sample.messages), list[Turn]()
         while True:
@@ -125,31 +125,31 @@ class Turns:
                 if outcome is None:
                     return Progressed(turns, messages, attempt)
                 turn = turns[-1] = Turn(kept, solution, outcome)
-                if outcome.ending is not Ending.FAILED:
-                    ended = Ended.PASSED if outcome.ending is Ending.PASSED else Ended.NOT_TRIED
+                if outcome.ending is not TrialEnding.FAILED:
+                    ended = SampleEnded.PASSED if outcome.ending is TrialEnding.PASSED else SampleEnded.NOT_TRIED
                     return Progressed(turns, messages, None, ended)
             messages = [*messages, self._follow_up(turn)]
 
-    def _ends_untried(self, sample: Sample, turn: Turn) -> Ended | None:
+    def _ends_untried(self, sample: AskedSample, turn: Turn) -> SampleEnded | None:
         """Returns the reason why the sample ends without a trial of its last reply. Nobody would see the outcome of
         the last turn."""
         if sample.asked.task_id not in self._trials:
-            return Ended.NOT_TRIED
+            return SampleEnded.NOT_TRIED
         if is_refused(turn.kept.reply):
-            return Ended.REFUSED
-        return Ended.LAST_TURN if turn.kept.turn + 1 >= self._settings.turns else None
+            return SampleEnded.REFUSED
+        return SampleEnded.LAST_TURN if turn.kept.turn + 1 >= self._settings.turns else None
 
-    def _request(self, sample: Sample, messages: Sequence[Message], turn: int) -> Request:
+    def _request(self, sample: AskedSample, messages: Sequence[Message], turn: int) -> AskedTurn:
         """Equal digests have the same messages, endpoint, model and parameters."""
         fields = [self._settings.base_url, self._settings.parameters.sent(sample.number), list(messages)]
         digest = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
-        return Request(sample.asked.task_id, sample.number, messages, digest, turn)
+        return AskedTurn(sample.asked.task_id, sample.number, messages, digest, turn)
 
-    def _attempt(self, sample: Sample, turn: Turn) -> Attempt:
+    def _attempt(self, sample: AskedSample, turn: Turn) -> SolutionToTry:
         task_id, kept = sample.asked.task_id, turn.kept
         files = [[file.path, file.content] for file in turn.solution.files]
         digest = hashlib.sha256(json.dumps([self._trials[task_id], files]).encode()).hexdigest()
-        return Attempt(task_id, sample.number, kept.turn, turn.solution, digest)
+        return SolutionToTry(task_id, sample.number, kept.turn, turn.solution, digest)
 
     def _follow_up(self, turn: Turn) -> Message:
         n_left = self._settings.turns - turn.kept.turn - 1

@@ -12,7 +12,7 @@ from podium.evaluation.sandboxes import SandboxName
 from podium.refusals import refusing, say
 from podium.remote.api_client import ApiRefused
 from podium.remote.site_config import NotConfigured
-from podium.reproduction.compared import Comparison, Ending, as_json
+from podium.reproduction.compared import Ending, ReproductionComparison, as_json
 from podium.reproduction.here import judged, other_hardware, other_software
 from podium.reproduction.published import CannotReproduce, client_for, fetched
 from podium.reproduction.subject import subject_of
@@ -57,7 +57,7 @@ def reproduce(
 
 def _compared(
     evaluation: str, problems: Path | None, sandbox: str | None, *, anyway: bool
-) -> tuple[Comparison, list[str]]:
+) -> tuple[ReproductionComparison, list[str]]:
     """The comparison, and in what judge and tools differ. Ends the command with status 2 if there is none."""
     with refusing(
         CannotReproduce, ApiRefused, NotConfigured, PackRefused, RecordError, SandboxUnavailable, ProfilerUnavailable,
@@ -75,4 +75,4 @@ def _compared(
                     f"Its times cannot be reproduced here: {differing}. Run with --anyway to compare the verdict alone."
                 )
         report = judged(subject, published, sandbox)
-        return Comparison(published, subject, report, differing), list(other_software(published, report))
+        return ReproductionComparison(published, subject, report, differing), list(other_software(published, report))

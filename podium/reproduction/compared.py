@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from podium.reproduction.published import WITH_PACK, Published, PublishedTime
-from podium.reproduction.subject import Subject
+from podium.reproduction.subject import ReproducedSample
 from runners.wire.protocol import MeasurementReport, Report, Role, Verdict
 
 
-class Place(StrEnum):
+class TimePlace(StrEnum):
     """Where a time of this machine lies."""
 
     INSIDE = "inside"
@@ -34,15 +34,15 @@ class ComparedTime:
     here: MeasurementReport | None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TimePlace:
         low, high = self.published.low_ms, self.published.high_ms
         if self.here is None:
-            return Place.MISSING
+            return TimePlace.MISSING
         if low is None or high is None:
-            return Place.NO_INTERVAL
+            return TimePlace.NO_INTERVAL
         if self.here.median_ms < low:
-            return Place.BELOW
-        return Place.ABOVE if self.here.median_ms > high else Place.INSIDE
+            return TimePlace.BELOW
+        return TimePlace.ABOVE if self.here.median_ms > high else TimePlace.INSIDE
 
     @property
     def words(self) -> str:
@@ -56,19 +56,19 @@ class ComparedTime:
     @property
     def _verdict(self) -> str:
         assert self.here is not None
-        if self.place is Place.INSIDE:
+        if self.place is TimePlace.INSIDE:
             return "inside the published interval"
         share = self.here.median_ms / self.published.median_ms - 1
         away = f"{abs(share):.1%} {'longer' if share > 0 else 'shorter'}"
-        if self.place is Place.NO_INTERVAL:
+        if self.place is TimePlace.NO_INTERVAL:
             return f"{away}; no interval was published (n = {self.published.n_runs})"
         return f"{self.place} the published interval, {away}"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReproductionComparison:
     published: Published
-    subject: Subject
+    subject: ReproducedSample
     report: Report
     other_hardware: str
 
@@ -97,9 +97,9 @@ class Comparison:
         places = {one.place for one in self.times}
         if not self.is_comparable and places:
             return Ending.PARTLY
-        if places & {Place.BELOW, Place.ABOVE, Place.MISSING}:
+        if places & {TimePlace.BELOW, TimePlace.ABOVE, TimePlace.MISSING}:
             return Ending.DIFFERS
-        return Ending.PARTLY if Place.NO_INTERVAL in places else Ending.REPRODUCED
+        return Ending.PARTLY if TimePlace.NO_INTERVAL in places else Ending.REPRODUCED
 
     @property
     def _part_differs(self) -> bool:
@@ -147,7 +147,7 @@ class Comparison:
     @property
     def _conclusion_of_times(self) -> str:
         places = [one.place for one in self.times]
-        inside, n = places.count(Place.INSIDE), len(places)
+        inside, n = places.count(TimePlace.INSIDE), len(places)
         if self.ending is Ending.DIFFERS:
             return f"Not reproduced: the verdict is the same, and {inside} of {n} times lie inside their intervals."
         if self.ending is Ending.PARTLY:
@@ -181,7 +181,7 @@ def _span(median_ms: float, low_ms: float | None, high_ms: float | None) -> str:
     return f"{median_ms:.4g} ms{ends}"
 
 
-def as_json(found: Comparison, notes: Sequence[str]) -> dict[str, object]:
+def as_json(found: ReproductionComparison, notes: Sequence[str]) -> dict[str, object]:
     """The same for programs."""
     return {
         "evaluation": found.published.pk,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from podium.evaluation.judges import local_judges
 from podium.evaluation.run import Options, SampleGrader, limits_of
 from podium.reproduction.published import CannotReproduce, Published
-from podium.reproduction.subject import Subject
+from podium.reproduction.subject import ReproducedSample
 from problems.spec.hardware import Hardware
 from runners.agent import capabilities
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
@@ -42,7 +42,7 @@ def other_software(published: Published, report: Report) -> Iterator[str]:
             yield f"Other {label}: {now or 'none'} here, {before} there."
 
 
-def judged(subject: Subject, published: Published, sandbox: str | None) -> Report:
+def judged(subject: ReproducedSample, published: Published, sandbox: str | None) -> Report:
     """Raises CannotReproduce after a fault of this machine, SandboxUnavailable, ProfilerUnavailable, UnknownGpu,
     ToolUnavailable."""
     if subject.is_whole and published.profiler is not Profiler.NONE:
@@ -61,7 +61,7 @@ def _recorded_sandbox(published: Published) -> str | None:
     return named if named in _CONFINING else None
 
 
-def _whole(judges: Judges, subject: Subject, published: Published) -> Report:
+def _whole(judges: Judges, subject: ReproducedSample, published: Published) -> Report:
     cases = published.timed_cases
     options = Options(
         timing=published.timing,
@@ -74,7 +74,7 @@ def _whole(judges: Judges, subject: Subject, published: Published) -> Report:
     return SampleGrader(judges, options, 1, Progress()).judged(subject.sample).report
 
 
-def _part(judges: Judges, subject: Subject, published: Published) -> Report:
+def _part(judges: Judges, subject: ReproducedSample, published: Published) -> Report:
     """Build, and the visible tests if the problem has a command for them."""
     sample = subject.sample
     job = Job(

@@ -31,7 +31,7 @@ _COPIED = (
 
 
 @dataclass(frozen=True)
-class Subject:
+class ReproducedSample:
     """The sample as it runs on this machine."""
 
     sample: SampleToGrade
@@ -50,12 +50,12 @@ class Subject:
         return not self.held_out
 
 
-def subject_of(client: ApiClient, published: Published, problems: Path | None, hardware: Hardware) -> Subject:
+def subject_of(client: ApiClient, published: Published, problems: Path | None, hardware: Hardware) -> ReproducedSample:
     """Fetch and read both. Raises ApiRefused, PackRefused and CannotReproduce."""
     solution = solution_of(client, published)
     if problems is not None:
         record = _record_in(problems, published)
-        return Subject(_sample(published, record, solution, hardware))
+        return ReproducedSample(_sample(published, record, solution, hardware))
     facts = _facts(client, published)
     kind = Kind(facts["kind"])
     if kind is not Kind.COMMAND:
@@ -111,7 +111,7 @@ def _record_in(problems: Path, published: Published) -> PackRecord:
     return record
 
 
-def _visible(published: Published, facts: Mapping[str, Any], solution: bytes, hardware: Hardware) -> Subject:
+def _visible(published: Published, facts: Mapping[str, Any], solution: bytes, hardware: Hardware) -> ReproducedSample:
     """The problem without its held-out files and its reference. Raises CannotReproduce if nothing of it can run."""
     held_out = list(facts["held_out_paths"])
     build = facts["build_command"] or ""
@@ -123,7 +123,7 @@ def _visible(published: Published, facts: Mapping[str, Any], solution: bytes, ha
             f" ({', '.join(held_out)}). The verdict cannot be reproduced without them. {WITH_PACK}"
         )
     record = _visible_record(facts, stand_ins)
-    return Subject(_sample(published, record, solution, hardware), held_out, stand_ins, has_reference=False)
+    return ReproducedSample(_sample(published, record, solution, hardware), held_out, stand_ins, has_reference=False)
 
 
 def _visible_record(facts: Mapping[str, Any], stand_ins: Sequence[str]) -> PackRecord:

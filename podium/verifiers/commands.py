@@ -15,7 +15,7 @@ from podium.generation.commands import problems_of
 from podium.generation.errors import CannotGenerate
 from podium.generation.problems import Problems
 from podium.refusals import refuse, refusing, say
-from podium.verifiers.importing import Cause, Imported, import_rollouts
+from podium.verifiers.importing import Cause, ImportedSamples, import_rollouts
 from podium.verifiers.serving import judge, tasks
 from problems.formats.compute_eval.packs import write_solution_pack
 from problems.formats.errors import PackRefused
@@ -61,7 +61,7 @@ def import_(
     raise typer.Exit(SOME_LEFT_OUT if imported.left_out else FINE)
 
 
-def _check(imported: Imported, *, uneven: bool) -> None:
+def _check(imported: ImportedSamples, *, uneven: bool) -> None:
     """Refuse to write a pack whose absent samples a site would count as failed."""
     if not imported.samples:
         refuse("No rollout can be used, so no pack was written.")
@@ -74,7 +74,7 @@ def _check(imported: Imported, *, uneven: bool) -> None:
         )
 
 
-def _write(out: Path, asked: Problems, imported: Imported, facts: dict[str, Any]) -> None:
+def _write(out: Path, asked: Problems, imported: ImportedSamples, facts: dict[str, Any]) -> None:
     lines = [one.solution.to_line() for one in imported.samples]
     metadata = SolutionPackMetadata.model_validate(
         {"release": asked.release, "total_count": len(lines), "groups": asked.groups},
@@ -86,7 +86,7 @@ def _write(out: Path, asked: Problems, imported: Imported, facts: dict[str, Any]
     write_solution_pack(out, head, lines)
 
 
-def _tell(imported: Imported) -> None:
+def _tell(imported: ImportedSamples) -> None:
     _print_table(imported)
     for cause in Cause:
         found = [one for one in imported.left_out if one.cause is cause]
@@ -104,7 +104,7 @@ def _tell(imported: Imported) -> None:
         say(f"The column `id` of verifiers 0.1.5 is wrong for {imported.wrong_ids} examples. It was not used.")
 
 
-def _print_table(imported: Imported) -> None:
+def _print_table(imported: ImportedSamples) -> None:
     faults = Counter(one.task_id for one in imported.left_out if one.cause is Cause.INFRASTRUCTURE)
     surplus = Counter(one.task_id for one in imported.left_out if one.cause is Cause.SURPLUS)
     table = Table("Problem", "Rollouts", "Samples", "Infrastructure errors", "Surplus")
@@ -114,7 +114,7 @@ def _print_table(imported: Imported) -> None:
     shown.print(table)
 
 
-def _report(imported: Imported) -> dict[str, Any]:
+def _report(imported: ImportedSamples) -> dict[str, Any]:
     samples = [
         {"line": one.line, "task_id": one.solution.task_id, **({"problem": one.problem} if one.problem else {})}
         for one in imported.samples

@@ -34,7 +34,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Sample:
+class ImportedSample:
     line: int
     solution: FileSolution
 
@@ -45,10 +45,10 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportedSamples:
     """Samples and what was left out, each in the file's order by problem; `unscored` counts ignored scoring errors."""
 
-    samples: tuple[Sample, ...]
+    samples: tuple[ImportedSample, ...]
     left_out: tuple[LeftOut, ...]
     rollouts: dict[str, int]
     unscored: int
@@ -67,10 +67,10 @@ class Imported:
 
 def import_rollouts(
     rollouts: Iterable[SavedRollout], problems: Sequence[Asked], key: str = "", *, uneven: bool = False
-) -> Imported:
+) -> ImportedSamples:
     """Sort rollouts into samples and what is left out. With `uneven` every usable rollout stays."""
     matcher = Matcher(problems, key)
-    samples: dict[str, list[Sample]] = {one.task_id: [] for one in problems}
+    samples: dict[str, list[ImportedSample]] = {one.task_id: [] for one in problems}
     left_out: list[LeftOut] = []
     seen: Counter[str] = Counter()
     ids: dict[int, set[str]] = {}
@@ -87,13 +87,13 @@ def import_rollouts(
         if one.fault:
             left_out.append(LeftOut(one.line, asked.task_id, Cause.INFRASTRUCTURE, one.fault))
         else:
-            samples[asked.task_id].append(Sample(one.line, _solution(asked, one)))
+            samples[asked.task_id].append(ImportedSample(one.line, _solution(asked, one)))
     if not uneven:
         left_out += _level(samples, seen)
     kept = tuple(sample for members in samples.values() for sample in members)
     rollouts_by_task = {one.task_id: seen[one.task_id] for one in problems if seen[one.task_id]}
     wrong = sum(len(tasks) > 1 for tasks in ids.values())
-    return Imported(kept, tuple(sorted(left_out, key=lambda one: one.line)), rollouts_by_task, unscored, wrong)
+    return ImportedSamples(kept, tuple(sorted(left_out, key=lambda one: one.line)), rollouts_by_task, unscored, wrong)
 
 
 def _solution(asked: Asked, one: SavedRollout) -> FileSolution:
@@ -115,7 +115,7 @@ def _unknown(one: SavedRollout, name: str) -> LeftOut:
     return LeftOut(one.line, "", Cause.NO_PROBLEM, said)
 
 
-def _level(samples: dict[str, list[Sample]], seen: Counter[str]) -> list[LeftOut]:
+def _level(samples: dict[str, list[ImportedSample]], seen: Counter[str]) -> list[LeftOut]:
     """Take the last samples of problems that have more than the one with fewest.
 
     A site counts an absent sample as `invalid`, which would make a failed sample of an infrastructure error. The order

@@ -23,7 +23,7 @@ class Ruling:
     reason: str = ""
 
 
-class Judge(Protocol):
+class ReplyJudge(Protocol):
     """Grades replies to the problems of one release. `rule` may be called by several threads."""
 
     workers: int

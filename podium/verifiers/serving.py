@@ -19,7 +19,7 @@ from podium.generation.errors import CannotGenerate
 from podium.generation.prompts import Prompts
 from podium.refusals import refuse, refusing
 from podium.remote.site_config import NotConfigured
-from podium.verifiers.rulings import Judge, JudgingFault
+from podium.verifiers.rulings import JudgingFault, ReplyJudge
 from problems.formats.errors import PackRefused
 
 AHEAD = 16
@@ -58,7 +58,7 @@ def judge(
 @contextmanager
 def _judge(
     problems: Path | None, release: str, entrant: str, track: str, sandbox: str, workers: int | None
-) -> Iterator[Judge]:
+) -> Iterator[ReplyJudge]:
     if bool(problems) == bool(release):
         refuse("Give --problems PACK to grade here, or --release SLUG to grade on a site.")
     if release and not (entrant and track):
@@ -78,7 +78,7 @@ def _judge(
         yield local
 
 
-def serve(made: Judge, requests: TextIO, answers: TextIO) -> None:
+def serve(made: ReplyJudge, requests: TextIO, answers: TextIO) -> None:
     """Answer every request, in the order in which verdicts come."""
     lock = threading.Lock()
 
@@ -94,7 +94,7 @@ def serve(made: Judge, requests: TextIO, answers: TextIO) -> None:
                 pool.submit(lambda text: say(_answer(made, text)), line)
 
 
-def _answer(made: Judge, text: str) -> dict[str, Any]:
+def _answer(made: ReplyJudge, text: str) -> dict[str, Any]:
     try:
         asked = json.loads(text)
         number, task_id, reply = asked["id"], asked["task_id"], asked["reply"]

@@ -10,7 +10,7 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
-from podium.weights.pass_rates import Rates, Source, Unusable, coding_problems, combined, read_source
+from podium.weights.pass_rates import PassRateSource, Rates, Unusable, coding_problems, combined, read_source
 from problems.formats.errors import PackRefused
 from problems.spec.errors import RecordError
 from problems.spec.natural import natural_key
@@ -67,7 +67,7 @@ def calibrate(
     raise typer.Exit(_warned(rates))
 
 
-def _read(files: Sequence[Path], pack: Path | None) -> tuple[list[Source], Rates]:
+def _read(files: Sequence[Path], pack: Path | None) -> tuple[list[PassRateSource], Rates]:
     try:
         known = coding_problems(pack) if pack else None
         sources = [read_source(path, known) for path in files]
@@ -102,7 +102,7 @@ def _refuse_zeros(weights: Mapping[str, float]) -> None:
         _refuse(f"no release takes these weights: {error}")
 
 
-def _note(sources: Sequence[Source], epsilon: float) -> str:
+def _note(sources: Sequence[PassRateSource], epsilon: float) -> str:
     files = ", ".join(f"{one.name} (sha256 {one.sha256[:_DIGEST_CHARACTERS]})" for one in sources)
     note = f"Calibrated on {datetime.now(UTC):%Y-%m-%d} with epsilon {epsilon:g} from {files}."
     if len(note) > MAX_NOTE:

@@ -42,7 +42,7 @@ _RATES: TypeAdapter[dict[str, GroupRate]] = TypeAdapter(dict[str, GroupRate])
 
 
 @dataclass(frozen=True)
-class Source:
+class PassRateSource:
     """A file and its pass rates."""
 
     name: str
@@ -68,7 +68,7 @@ def coding_problems(pack: Path) -> CodingProblems:
     )
 
 
-def read_source(path: Path, known: CodingProblems | None) -> Source:
+def read_source(path: Path, known: CodingProblems | None) -> PassRateSource:
     """Read a `.csv` or `.json` file of rates, or graded rows. Raises Unusable or PackRefused."""
     content = path.read_bytes()
     if path.suffix == ".csv":
@@ -77,10 +77,10 @@ def read_source(path: Path, known: CodingProblems | None) -> Source:
         rates = _stated(_json(path, content), path)
     else:
         rates = _graded([line.row for line in read_graded_rows(path)], path, known)
-    return Source(path.name, hashlib.sha256(content).hexdigest(), rates)
+    return PassRateSource(path.name, hashlib.sha256(content).hexdigest(), rates)
 
 
-def combined(sources: Sequence[Source], known: CodingProblems | None) -> Rates:
+def combined(sources: Sequence[PassRateSource], known: CodingProblems | None) -> Rates:
     """The mean of the sources' rates of each group, each source counting the same. Raises Unusable.
 
     The numbers of problems are those of the pack if it is known; otherwise the sources must agree on them.
@@ -94,7 +94,7 @@ def combined(sources: Sequence[Source], known: CodingProblems | None) -> Rates:
     }
 
 
-def _sizes(sources: Sequence[Source], known: CodingProblems | None) -> dict[str, int]:
+def _sizes(sources: Sequence[PassRateSource], known: CodingProblems | None) -> dict[str, int]:
     """The number of problems of each group."""
     if known is not None:
         groups = list(known.groups.values())
@@ -109,7 +109,7 @@ def _sizes(sources: Sequence[Source], known: CodingProblems | None) -> dict[str,
     return sizes
 
 
-def _check_groups(sources: Sequence[Source], groups: Sequence[str]) -> None:
+def _check_groups(sources: Sequence[PassRateSource], groups: Sequence[str]) -> None:
     for source in sources:
         if unknown := sorted(source.rates.keys() - set(groups)):
             raise Unusable(f"{source.name}: the pack has no coding problem of the groups {', '.join(unknown)}")

@@ -14,16 +14,16 @@ from problems.spec.profile import Profile
 
 
 @dataclass
-class Copies:
+class DraftCopies:
     """The result of copying: a record for each problem that can be copied, and the reasons why the others cannot."""
 
     records: list[tuple[Problem, PackRecord]] = field(default_factory=list)
     refused: list[tuple[Problem, str]] = field(default_factory=list)
 
 
-def foreseen_copies(release: Release, sources: Sequence[Problem]) -> Copies:
+def foreseen_copies(release: Release, sources: Sequence[Problem]) -> DraftCopies:
     """Foresees the result of `copy_problems`. The sources have their release with them."""
-    found, taken = Copies(), _taken(release, "task_id")
+    found, taken = DraftCopies(), _taken(release, "task_id")
     for source in sources:
         try:
             if source.task_id in taken:

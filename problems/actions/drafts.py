@@ -59,7 +59,7 @@ class RecordRefused(ReleaseRefused):
 
 
 @dataclass(frozen=True)
-class Change:
+class DraftChange:
     """The result of a change: `changed` is false if the record is the same; `regraded` if results no longer hold."""
 
     problem: Problem
@@ -166,7 +166,7 @@ def fields_of(spec: ProblemRecord) -> dict[str, Any]:
 
 
 @transaction.atomic
-def change_problem(problem: Problem, fields: Mapping[str, Any], opened_md5: str) -> Change:
+def change_problem(problem: Problem, fields: Mapping[str, Any], opened_md5: str) -> DraftChange:
     """Replace the record of a draft's problem, which had the hash `opened_md5` when its editor opened it.
 
     Raises RecordRefused, or ReleaseRefused if the problem was changed meanwhile.
@@ -181,13 +181,13 @@ def change_problem(problem: Problem, fields: Mapping[str, Any], opened_md5: str)
     row.release = held
     before, record = row.spec, record_with(fields, Profile(held.profile))
     if before.to_line() == record.problem.to_line():
-        return Change(row, changed=False, regraded=False)
+        return DraftChange(row, changed=False, regraded=False)
     if record.problem.task_id != row.task_id:
         _check_task_id(held, record.problem.task_id)
     regraded = checked_part(before) != checked_part(record.problem)
     overwrite(row, record, regraded=regraded)
     rewrite(held)
-    return Change(row, changed=True, regraded=regraded)
+    return DraftChange(row, changed=True, regraded=regraded)
 
 
 def overwrite(row: Problem, record: PackRecord, *, regraded: bool) -> None:

@@ -86,7 +86,7 @@ class Changed:
 
 
 @dataclass
-class Comparison:
+class PackBesideDraft:
     """A pack beside a draft, in the order of the pack; `missing` are the draft's own in theirs."""
 
     release: Release
@@ -108,12 +108,12 @@ def state_of(release: Release) -> list[Any]:
     return [list(one) for one in rows.values_list("task_id", "record_md5", "is_left_out")]
 
 
-def compare(release: Release, pack: ProblemPack) -> Comparison:
+def compare(release: Release, pack: ProblemPack) -> PackBesideDraft:
     """Stores nothing. Raises PackUnfit with every fault, or ReleaseRefused if the release is no draft."""
     if not release.is_draft:
         raise ReleaseRefused(f"{release.slug} is {release.state}: its problems never change. Start its next revision.")
     rows = {row.task_id: row for row in Problem.with_left_out.filter(release=release).order_by("position")}
-    found = Comparison(release)
+    found = PackBesideDraft(release)
     for record in _records(pack, Profile(release.profile)):
         row = rows.pop(record.problem.task_id, None)
         if row is not None:
@@ -145,7 +145,7 @@ def _records(pack: ProblemPack, profile: Profile) -> Sequence[PackRecord]:
     return made
 
 
-def _place(found: Comparison, row: Problem | None, record: PackRecord) -> None:
+def _place(found: PackBesideDraft, row: Problem | None, record: PackRecord) -> None:
     if row is None or row.is_left_out:
         found.new.append(New(record, row))
     elif row.record_md5 == record.md5 or (before := row.spec).to_line() == record.problem.to_line():
@@ -163,7 +163,7 @@ def _head_lines(release: Release, pack: ProblemPack) -> Iterator[str]:
         yield f"Note: the pack says otherwise of the release itself: {names}. The draft keeps its own."
 
 
-def _weight_lines(release: Release, found: Comparison) -> Iterator[str]:
+def _weight_lines(release: Release, found: PackBesideDraft) -> Iterator[str]:
     records = [*(one.record for one in found.new), *(one.record for one in found.changed)]
     specs = [one.problem for one in records]
     groups = {str(one.group) for one in specs if one.kind in NODE_KINDS} - release.weights.keys()
@@ -186,7 +186,7 @@ class Merged:
 
 
 @transaction.atomic
-def merge(found: Comparison, chosen: Choices) -> Merged:
+def merge(found: PackBesideDraft, chosen: Choices) -> Merged:
     """Do what was chosen of a comparison that was made in this transaction. Raises ReleaseRefused."""
     held = hold_draft(found.release)
     added = [_added(held, one) for one in found.new] if chosen.take_new else []

@@ -54,7 +54,7 @@ class SampleDraft:
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredGeneration:
     """A pack's declaration of its generation, as JSON, and its tokens and cost divided by the number of its samples."""
 
     generation: Mapping[str, Any] | None = None
@@ -75,7 +75,7 @@ class SubmissionDraft:
     unknown: tuple[Notice, ...] = ()
     """Samples whose task_id the release does not have."""
     notices: tuple[Notice, ...] = ()
-    declared: Declared = Declared()
+    declared: DeclaredGeneration = DeclaredGeneration()
     undecided: bool = False
 
     @property

@@ -13,7 +13,7 @@ from problems.formats.compute_eval.packs import (
     read_every_solution,
     read_solution_pack,
 )
-from problems.formats.drafts import Declared, Notice, SampleDraft, SampleJudge, SubmissionDraft, as_files
+from problems.formats.drafts import DeclaredGeneration, Notice, SampleDraft, SampleJudge, SubmissionDraft, as_files
 from problems.formats.errors import PackRefused, raise_all
 from problems.formats.solution_zip import read_solution_zip
 from problems.spec.errors import RecordError
@@ -117,14 +117,14 @@ def _read_pack(
     return SubmissionDraft(pack.datapack_name, full, lines.samples, lines.unknown, notices + faults, declared)
 
 
-def _declared(data: Any, n_samples: int) -> tuple[Declared, tuple[Notice, ...]]:
+def _declared(data: Any, n_samples: int) -> tuple[DeclaredGeneration, tuple[Notice, ...]]:
     """The declaration in the metadata's key `generation` for a pack of so many samples, and the parts left out of
     it."""
     generation, faults = read_generation(data)
     notices = tuple(Notice(words) for words in faults)
     tokens, usd = generation.usage.tokens, generation.usage.cost
     per_sample = (None if total is None else total / n_samples for total in (tokens, usd))
-    return Declared(generation.to_json() or None, *per_sample), notices
+    return DeclaredGeneration(generation.to_json() or None, *per_sample), notices
 
 
 def _read_zip(

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from leaderboard.actions.rejudging.rejudge import Scope
+from leaderboard.actions.rejudging.rejudge import RejudgeScope
 from leaderboard.admin.audited import AuditedAdmin
 from leaderboard.admin.base import Act, NoFields, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
 from leaderboard.admin.curation.effects import of_voiding_node
@@ -103,7 +103,9 @@ def _void(request: HttpRequest, node: Node, said: dict[str, Any]) -> Outcome:
 
 
 def _rejudge(request: HttpRequest, node: Node, said: dict[str, Any]) -> Outcome:
-    return started(request, Scope(said["release"], node=node.slug, counted_only=said["counted_only"]), said["reason"])
+    return started(
+        request, RejudgeScope(said["release"], node=node.slug, counted_only=said["counted_only"]), said["reason"]
+    )
 
 
 def _tracks_form(node: Node) -> type[forms.Form]:

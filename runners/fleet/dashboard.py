@@ -4,7 +4,7 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from leaderboard.admin import dashboard
-from leaderboard.admin.dashboard import SHOWN_LINES, Line, Panel
+from leaderboard.admin.dashboard import SHOWN_LINES, Panel, PanelLine
 from leaderboard.models import Rejudge, RejudgeState, Track
 from runners.fleet.models import LAST_PRIORITY, Job, JobState, Node, NodeGrant, Service, online
 
@@ -39,7 +39,7 @@ def _ill_nodes() -> Panel:
         reverse("admin:fleet_node_changelist", query={"health": "ill"}),
         dashboard.bounded_count(rows),
         [
-            Line(node.slug, reverse("admin:fleet_node_change", args=[node.pk]), why_ill(node))
+            PanelLine(node.slug, reverse("admin:fleet_node_change", args=[node.pk]), why_ill(node))
             for node in rows[:SHOWN_LINES]
         ],
         "Every node is well.",
@@ -61,7 +61,7 @@ def _failed_verifications() -> Panel:
         reverse("admin:leaderboard_rejudge_changelist", query={"is_verification__exact": 1, "state__exact": "ready"}),
         dashboard.bounded_count(rows),
         [
-            Line(
+            PanelLine(
                 f"{one.release} on {one.track}", reverse("admin:leaderboard_rejudge_change", args=[one.pk]), one.reason
             )
             for one in shown
@@ -88,7 +88,7 @@ def _unserved_tracks() -> Panel:
         reverse("admin:leaderboard_track_changelist"),
         str(len(found)),
         [
-            Line(
+            PanelLine(
                 row["track__slug"],
                 reverse("admin:leaderboard_track_change", args=[row["track"]]),
                 f"{row['n']} queued, the oldest for {dashboard.ago(row['oldest'])}",
@@ -108,7 +108,7 @@ def _placed_last() -> Panel:
         reverse("admin:fleet_job_changelist", query={"state__exact": "queued"}),
         dashboard.bounded_count(rows),
         [
-            Line(
+            PanelLine(
                 str(job),
                 reverse("admin:fleet_job_change", args=[job.pk]),
                 f"{job.n_given_back} given back, {job.n_unbegun} lost unbegun",

@@ -46,7 +46,7 @@ def test_the_picture_names_the_slowest_pages_and_no_organisers_page(measured: Pa
 
 
 def test_equal_factors_are_equally_far_apart(measured: Path) -> None:
-    line = growth.Line("board", [(10, 1.0), (100, 10.0), (1000, 100.0)])
+    line = growth.PageGrowth("board", [(10, 1.0), (100, 10.0), (1000, 100.0)])
     axes = growth.Axes([line])
     across = [axes.x(size) for size, _ in line.points]
     down = [axes.y(ms) for _, ms in line.points]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.compute_eval_gpu.record import Piece, Record, RunKey, RunRecord, Settings
+from benchmarks.compute_eval_gpu.record import FolderSettings, Piece, Record, RunKey, RunRecord
 from benchmarks.compute_eval_gpu.report import Goal, report_of
 from tests.benchmarks.rows import ran, row, turn, write_lines
 
@@ -19,7 +19,7 @@ EVEN = [row("a", 10.0, 10.0), row("b", 2.0, 2.5)]
 
 @pytest.fixture
 def record(tmp_path: Path) -> Record:
-    return Record.open(tmp_path / "out", Settings("2026-1", 60, "cupti"))
+    return Record.open(tmp_path / "out", FolderSettings("2026-1", 60, "cupti"))
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_a_reader_sees_runs_goals_and_what_lies_outside(record: Record, put: Put
 
 
 def test_where_nothing_was_timed_nothing_is_judged(tmp_path: Path) -> None:
-    record = Record.open(tmp_path / "untimed", Settings("2026-1", 60, "none"))
+    record = Record.open(tmp_path / "untimed", FolderSettings("2026-1", 60, "none"))
     key = RunKey("first", 1, 1, "new")
     record.put(RunRecord(key, (Piece("2026-11-22T10:00:00+00:00", "podium evaluate", 1.0, 2.0, "", 4, "m"),), True))
     write_lines(record.rows(key), EVEN)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from podium.generation import trials as trials_module
-from podium.generation.endpoint import Endpoint, Parameters
+from podium.generation.endpoint import Endpoint, EndpointParameters
 from podium.generation.errors import CannotGenerate
 from podium.generation.manifest import Prices, Settings
-from podium.generation.pipeline import DONE, INCOMPLETE, Run
+from podium.generation.pipeline import DONE, INCOMPLETE, GenerationRun
 from podium.generation.problems import of_pack
 from podium.generation.prompts import Prompts
 from problems.formats.compute_eval.packs import read_every_solution, read_solution_pack, write_problem_pack
@@ -67,10 +67,12 @@ def pack_of(folder: Path, *problems: dict[str, Any]) -> Path:
     return path
 
 
-def run_of(folder: Path, url: str, turns: int = 3, *, debug: bool = False, **options: Any) -> Run:
+def run_of(folder: Path, url: str, turns: int = 3, *, debug: bool = False, **options: Any) -> GenerationRun:
     problems, prompts = of_pack(folder / "test-1-problems.tar.gz"), Prompts()
-    settings = Settings(problems.release, url, Parameters("m"), 1, prompts.digest, [], Prices(), turns)
-    return Run(folder / "test-1-m-solutions.tar.gz", problems, settings, prompts, debug, sandbox_name(), **options)
+    settings = Settings(problems.release, url, EndpointParameters("m"), 1, prompts.digest, [], Prices(), turns)
+    return GenerationRun(
+        folder / "test-1-m-solutions.tar.gz", problems, settings, prompts, debug, sandbox_name(), **options
+    )
 
 
 def go(folder: Path, script: Script, *problems: dict[str, Any], **options: Any) -> FakeEndpoint:

@@ -12,10 +12,10 @@ import pytest
 
 from podium.generation import asking
 from podium.generation.asked import of_record
-from podium.generation.endpoint import Endpoint, Parameters, _wait_seconds, key_for
+from podium.generation.endpoint import Endpoint, EndpointParameters, _wait_seconds, key_for
 from podium.generation.errors import CannotGenerate
 from podium.generation.manifest import Prices, Settings
-from podium.generation.pipeline import DONE, Run
+from podium.generation.pipeline import DONE, GenerationRun
 from podium.generation.problems import Problems, of_pack
 from podium.generation.prompts import Machine, Prompts
 from podium.generation.replies import solution_of
@@ -58,14 +58,16 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "FIRST_WAIT_SECONDS", 0.01)
 
 
-def run_of(folder: Path, problems: Problems, samples: int, url: str, **parameters: Any) -> tuple[Run, Settings]:
+def run_of(
+    folder: Path, problems: Problems, samples: int, url: str, **parameters: Any
+) -> tuple[GenerationRun, Settings]:
     prompts = Prompts()
-    given = Parameters("m", **parameters)
+    given = EndpointParameters("m", **parameters)
     settings = Settings(problems.release, url, given, samples, prompts.digest, [], Prices(1.0, 2.0))
-    return Run(folder / "test-1-m-solutions.tar.gz", problems, settings, prompts, debug=False), settings
+    return GenerationRun(folder / "test-1-m-solutions.tar.gz", problems, settings, prompts, debug=False), settings
 
 
-def go(folder: Path, script: Script, samples: int = 2, workers: int = 4) -> tuple[int, FakeEndpoint, Run]:
+def go(folder: Path, script: Script, samples: int = 2, workers: int = 4) -> tuple[int, FakeEndpoint, GenerationRun]:
     """A run in this process, with short waits."""
     problems = of_pack(problem_pack(folder))
     with serving(script) as fake:
@@ -252,7 +254,7 @@ def test_an_organisation_is_told_to_openai_alone(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-secret")
     _, fake, _ = go(tmp_path, right, samples=1)
     assert not any("secret" in value for headers in fake.headers for value in headers.values())
-    own = Endpoint("https://api.openai.com/v1", "k", Parameters("m"), 5.0)
+    own = Endpoint("https://api.openai.com/v1", "k", EndpointParameters("m"), 5.0)
     assert own._client.organization == "org-secret"
 
 
@@ -260,7 +262,7 @@ def test_nothing_follows_a_redirect(tmp_path: Path) -> None:
     with serving(right) as other:
         moved = Answer(status=307, headers={"Location": f"{other.url}/chat/completions"})
         with pytest.raises(CannotGenerate, match="redirects to"), serving(lambda *_: moved) as fake:
-            Endpoint(fake.url, "k", Parameters("m"), 5.0).ask([{"role": "user", "content": "x"}], 0)
+            Endpoint(fake.url, "k", EndpointParameters("m"), 5.0).ask([{"role": "user", "content": "x"}], 0)
     assert not other.asked
 
 

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from podium.generation.asked import of_record
-from podium.generation.endpoint import Endpoint, Parameters, Reply
+from podium.generation.endpoint import Endpoint, EndpointParameters, Reply
 from podium.generation.errors import AskFailed, CannotGenerate, MayRetry, RequestRefused
 from podium.generation.replies import problem_of, solution_of, without_thoughts
-from podium.generation.store import Kept, Store
+from podium.generation.store import KeptReply, Store
 from problems.spec.profile import Profile
 from problems.spec.record import ProblemRecord
 from problems.spec.records import record_from
@@ -66,7 +66,7 @@ waits = st.one_of(
 )
 
 
-ENDPOINT = Endpoint("http://127.0.0.1:1/v1", "", Parameters("m"), 5.0)
+ENDPOINT = Endpoint("http://127.0.0.1:1/v1", "", EndpointParameters("m"), 5.0)
 
 
 def endpoint(answer: Callable[[httpx2.Request], httpx2.Response]) -> Endpoint:
@@ -104,7 +104,7 @@ def through_its_file(reply: Reply, folder: Path) -> Reply:
     path = folder / "replies.jsonl"
     path.unlink(missing_ok=True)
     with Store(path) as store:
-        store.add(Kept("a/1", 0, "d", reply, "now", 0.1))
+        store.add(KeptReply("a/1", 0, "d", reply, "now", 0.1))
     again = Store(path).get(("a/1", 0, 0), "d")
     assert again is not None
     return again.reply

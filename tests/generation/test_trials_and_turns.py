@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from podium.generation.asked import of_record
-from podium.generation.asking import Failure, Request
+from podium.generation.asking import AskedTurn, AskingFailure
 from podium.generation.crew import Crew, Hands
-from podium.generation.endpoint import Parameters, Reply
+from podium.generation.endpoint import EndpointParameters, Reply
 from podium.generation.errors import AskFailed, CannotGenerate, TrialFailed
 from podium.generation.held_out import EMPTY_MAIN, without_held_out
 from podium.generation.manifest import Prices, Settings
-from podium.generation.outcomes import HEAD_CHARACTERS, TAIL_CHARACTERS, Ending, Outcome, Outcomes, trimmed
+from podium.generation.outcomes import HEAD_CHARACTERS, TAIL_CHARACTERS, Outcomes, TrialEnding, TrialOutcome, trimmed
 from podium.generation.prompts import Prompts
-from podium.generation.store import Kept, Store
-from podium.generation.turns import Attempt, Ended, Sample, Turns
+from podium.generation.store import KeptReply, Store
+from podium.generation.turns import AskedSample, SampleEnded, SolutionToTry, Turns
 from problems.formats.pmpp.building import build_command
 from problems.formats.pmpp.program import Program, Unit
 from problems.spec.command.problem import problem_from
@@ -85,15 +85,15 @@ def test_a_long_output_is_shown_by_its_head_and_its_tail() -> None:
 def test_an_outcome_that_was_cut_short_is_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "trials.jsonl"
     with Outcomes(path) as outcomes:
-        outcomes.add("a/1", 0, 0, "one", Outcome(Ending.PASSED, "passed"))
-        outcomes.add("a/1", 0, 1, "two", Outcome(Ending.FAILED, "build_failed", "why", "printed"))
+        outcomes.add("a/1", 0, 0, "one", TrialOutcome(TrialEnding.PASSED, "passed"))
+        outcomes.add("a/1", 0, 1, "two", TrialOutcome(TrialEnding.FAILED, "build_failed", "why", "printed"))
     path.write_bytes(path.read_bytes()[:-9])
     with Outcomes(path) as outcomes:
-        assert outcomes.get("one") == Outcome(Ending.PASSED, "passed")
+        assert outcomes.get("one") == TrialOutcome(TrialEnding.PASSED, "passed")
         assert outcomes.get("two") is None
-        outcomes.add("a/1", 0, 1, "two", Outcome(Ending.UNTRIED))
+        outcomes.add("a/1", 0, 1, "two", TrialOutcome(TrialEnding.UNTRIED))
     with Outcomes(path) as outcomes:
-        assert outcomes.get("two") == Outcome(Ending.UNTRIED)
+        assert outcomes.get("two") == TrialOutcome(TrialEnding.UNTRIED)
 
 
 def test_the_follow_up_is_a_template_that_may_be_replaced(tmp_path: Path) -> None:
@@ -111,35 +111,35 @@ class Room:
 
     def __init__(self, folder: Path, turns: int) -> None:
         self.store, self.outcomes = Store(folder / "replies.jsonl"), Outcomes(folder / "trials.jsonl")
-        settings = Settings("r", "http://localhost/v1", Parameters("m"), 1, "", [], Prices(), turns)
+        settings = Settings("r", "http://localhost/v1", EndpointParameters("m"), 1, "", [], Prices(), turns)
         self.turns = Turns(settings, Prompts(), self.store, self.outcomes, {"a/1": "digest"})
         self.stopped = threading.Event()
 
-    def sample(self, number: int) -> Sample:
+    def sample(self, number: int) -> AskedSample:
         asked = of_record(record_from(packs.problem("a/1"), Profile.PODIUM), is_strict=False)
-        return Sample(asked, number, [{"role": "user", "content": f"Sample {number}."}])
+        return AskedSample(asked, number, [{"role": "user", "content": f"Sample {number}."}])
 
-    def keep(self, request: Request, text: str) -> Kept:
+    def keep(self, request: AskedTurn, text: str) -> KeptReply:
         reply = Reply(f"```sh\n# file: solution.sh\n{text}\n```")
-        kept = Kept(request.task_id, request.sample, request.digest, reply, "", 0.0, request.turn)
+        kept = KeptReply(request.task_id, request.sample, request.digest, reply, "", 0.0, request.turn)
         self.store.add(kept)
         return kept
 
-    def keep_outcome(self, attempt: Attempt, ending: Ending) -> Outcome:
-        outcome = Outcome(ending, "verdict")
+    def keep_outcome(self, attempt: SolutionToTry, ending: TrialEnding) -> TrialOutcome:
+        outcome = TrialOutcome(ending, "verdict")
         self.outcomes.add(attempt.task_id, attempt.sample, attempt.turn, attempt.digest, outcome)
         return outcome
 
     def crew(self, ask: Any, attempt: Any, n_requests: int = 1, n_trials: int = 1) -> Crew:
         return Crew(self.turns, Hands(ask, attempt, self.stopped.set, n_requests, n_trials), self)
 
-    def asked(self, kept: Kept) -> None: ...
+    def asked(self, kept: KeptReply) -> None: ...
 
-    def tried(self, outcome: Outcome) -> None: ...
+    def tried(self, outcome: TrialOutcome) -> None: ...
 
-    def ended(self, failure: Failure | None) -> None: ...
+    def ended(self, failure: AskingFailure | None) -> None: ...
 
-    def ended_of(self, numbers: list[int]) -> list[Ended | None]:
+    def ended_of(self, numbers: list[int]) -> list[SampleEnded | None]:
         return [self.turns.progressed(self.sample(number)).ended for number in numbers]
 
 
@@ -148,53 +148,55 @@ def test_requests_go_on_while_a_trial_takes_long_and_trials_while_a_request_does
     room = Room(tmp_path, turns=2)
     last_asked, second_tried = threading.Event(), threading.Event()
 
-    def ask(request: Request) -> Kept:
+    def ask(request: AskedTurn) -> KeptReply:
         if request.sample == 3:
             last_asked.set()
             assert second_tried.wait(5)
         return room.keep(request, f"exit {request.sample}")
 
-    def attempt(one: Attempt) -> Outcome:
+    def attempt(one: SolutionToTry) -> TrialOutcome:
         if one.sample == 0:
             assert last_asked.wait(5)
         else:
             second_tried.set()
-        return room.keep_outcome(one, Ending.PASSED)
+        return room.keep_outcome(one, TrialEnding.PASSED)
 
     assert room.crew(ask, attempt).work([room.sample(number) for number in range(4)]) == []
-    assert room.ended_of([0, 1, 2, 3]) == [Ended.PASSED] * 4
+    assert room.ended_of([0, 1, 2, 3]) == [SampleEnded.PASSED] * 4
 
 
 def test_no_more_trials_run_at_a_time_than_were_allowed(tmp_path: Path) -> None:
     room, lock, counts = Room(tmp_path, turns=2), threading.Lock(), {"now": 0, "most": 0}
 
-    def attempt(one: Attempt) -> Outcome:
+    def attempt(one: SolutionToTry) -> TrialOutcome:
         with lock:
             counts["now"] += 1
             counts["most"] = max(counts.values())
         time.sleep(0.005)
         with lock:
             counts["now"] -= 1
-        return room.keep_outcome(one, Ending.FAILED)
+        return room.keep_outcome(one, TrialEnding.FAILED)
 
     crew = room.crew(lambda request: room.keep(request, f"exit {request.sample}"), attempt, 8, 2)
     crew.work([room.sample(number) for number in range(12)])
     assert counts["most"] == 2
-    assert set(room.ended_of(list(range(12)))) == {Ended.LAST_TURN}
+    assert set(room.ended_of(list(range(12)))) == {SampleEnded.LAST_TURN}
 
 
 def test_a_failed_request_fails_its_sample_alone_and_a_failed_trial_stops_all(tmp_path: Path) -> None:
     room = Room(tmp_path, turns=2)
 
-    def ask(request: Request) -> Kept:
+    def ask(request: AskedTurn) -> KeptReply:
         if request.sample == 0:
             raise AskFailed("HTTP 400")
         return room.keep(request, "exit 0")
 
-    def broken(_: Attempt) -> Outcome:
+    def broken(_: SolutionToTry) -> TrialOutcome:
         raise TrialFailed("the sandbox failed")
 
-    failures = room.crew(ask, lambda one: room.keep_outcome(one, Ending.PASSED)).work([room.sample(0), room.sample(1)])
+    failures = room.crew(ask, lambda one: room.keep_outcome(one, TrialEnding.PASSED)).work(
+        [room.sample(0), room.sample(1)]
+    )
     assert [one.reason for one in failures] == ["HTTP 400"]
     assert not room.stopped.is_set()
     other = Room(tmp_path / "other", turns=2)

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from podium.ci.checks import why_below
 from podium.ci.junit import junit_xml
-from podium.ci.outcomes import Outcome, PackOutcomes, Place, State, named_place
+from podium.ci.outcomes import AnnotationPlace, PackOutcomes, SampleOutcome, State, named_place
 from podium.ci.step_summary import literal, markdown
 from podium.ci.workflow_commands import annotations, escaped_property, harmless, harmless_json
 
 anything = st.text(max_size=200) | st.text("\0\x01\x1b\r\n\t:#%,[]<>&|`@!*_~\ud800\ufffe\u2028é", max_size=60)
 
 
-def outcome(text: str, state: State = State.FAILED, **changes: object) -> Outcome:
+def outcome(text: str, state: State = State.FAILED, **changes: object) -> SampleOutcome:
     fields = {"task_id": text, "index": 0, "group": text, "state": state, "verdict": "test_failed", "reason": text}
-    fields |= {"output": text, "flags": (text,), "in_doubt": False, "wall_ms": 1.0, "place": Place(text, 3)}
-    return Outcome(**(fields | changes))  # type: ignore[arg-type]
+    fields |= {"output": text, "flags": (text,), "in_doubt": False, "wall_ms": 1.0, "place": AnnotationPlace(text, 3)}
+    return SampleOutcome(**(fields | changes))  # type: ignore[arg-type]
 
 
 @given(anything, st.sampled_from(State))

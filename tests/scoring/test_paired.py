@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from scoring.bootstrap import bootstrap_mean, percentile_interval
-from scoring.paired import Drawn, paired_difference, paired_differences
+from scoring.paired import DrawnPairs, paired_difference, paired_differences
 
 DIGEST = "paired"
-FIRST, BOARD = Drawn(DIGEST, 1000, 1), Drawn(DIGEST, 1000)
+FIRST, BOARD = DrawnPairs(DIGEST, 1000, 1), DrawnPairs(DIGEST, 1000)
 """The first rules and the newest."""
 BOTH = pytest.mark.parametrize("board", [FIRST, BOARD])
 
 
 @BOTH
-def test_the_difference_is_the_mean_over_the_problems_that_count(board: Drawn) -> None:
+def test_the_difference_is_the_mean_over_the_problems_that_count(board: DrawnPairs) -> None:
     first, second = np.array([1.0, 0.5, 0.0, 0.9]), np.array([0.0, 0.5, 1.0, 0.1])
     found = paired_difference(first, second, np.array([True, True, False, True]), board)
     assert math.isclose(found.value, (1.0 + 0.0 + 0.8) / 3)
@@ -41,7 +41,7 @@ def test_what_makes_problems_hard_for_both_cancels() -> None:
 
 
 @BOTH
-def test_the_interval_is_that_of_a_plain_bootstrap(board: Drawn) -> None:
+def test_the_interval_is_that_of_a_plain_bootstrap(board: DrawnPairs) -> None:
     draw = np.random.default_rng(7)
     first, second = draw.integers(0, 2, 120).astype(float), draw.integers(0, 2, 120).astype(float)
     found = paired_difference(first, second, np.ones(120, dtype=bool), board)
@@ -52,14 +52,14 @@ def test_the_interval_is_that_of_a_plain_bootstrap(board: Drawn) -> None:
 
 
 @BOTH
-def test_no_problem_in_common_gives_no_difference(board: Drawn) -> None:
+def test_no_problem_in_common_gives_no_difference(board: DrawnPairs) -> None:
     found = paired_difference(np.ones(3), np.zeros(3), np.zeros(3, dtype=bool), board)
     assert math.isnan(found.value)
     assert (found.problems, found.wins, found.losses) == (0, 0, 0)
 
 
 @BOTH
-def test_one_problem_has_a_difference_and_no_interval(board: Drawn) -> None:
+def test_one_problem_has_a_difference_and_no_interval(board: DrawnPairs) -> None:
     found = paired_difference(np.ones(3), np.zeros(3), np.array([True, False, False]), board)
     assert found.value == 1.0
     assert math.isnan(found.low)
@@ -67,7 +67,7 @@ def test_one_problem_has_a_difference_and_no_interval(board: Drawn) -> None:
 
 
 @BOTH
-def test_many_against_one_are_the_pairs_one_by_one(board: Drawn) -> None:
+def test_many_against_one_are_the_pairs_one_by_one(board: DrawnPairs) -> None:
     draw = np.random.default_rng(11)
     firsts, second = draw.uniform(0, 1, (6, 50)), draw.uniform(0, 1, 50)
     counted = np.ones((6, 50), dtype=bool)

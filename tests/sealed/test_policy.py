@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.actions.curation import curate
-from leaderboard.curation.checklist import State, checklist
+from leaderboard.curation.checklist import LineState, checklist
 from leaderboard.errors import Refused
 from podium.generation.errors import CannotGenerate
 from podium.verifiers.site_judging import SiteJudge
@@ -51,7 +51,7 @@ def test_publishing_sealed_questions_needs_a_time_to_reveal_them(days: int | Non
     with pytest.raises(ReleaseRefused, match="set `reveals at` to a later time"):
         release_actions.publish(draft)
     line = next(one for one in checklist(draft) if one.title == "Questions")
-    assert line.state is State.OPEN
+    assert line.state is LineState.OPEN
 
 
 def test_the_command_publishes_with_a_policy_or_a_time() -> None:
@@ -97,7 +97,7 @@ def test_the_checklist_warns_of_questions_that_are_told_elsewhere() -> None:
     draft.reveals_at = in_a_month()
     draft.save()
     line = next(one for one in checklist(draft) if one.title == "Questions")
-    assert (line.state, "1 are told by another release" in line.detail) == (State.ADVICE, True)
+    assert (line.state, "1 are told by another release" in line.detail) == (LineState.ADVICE, True)
 
 
 def test_the_next_revision_is_sealed_as_long() -> None:

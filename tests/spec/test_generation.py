@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.generation.endpoint import Parameters, Reply
+from podium.generation.endpoint import EndpointParameters, Reply
 from podium.generation.manifest import Prices, Settings, manifest_of, usage_words
-from podium.generation.store import Kept
+from podium.generation.store import KeptReply
 from problems.spec.generation import Generation, read_generation
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
@@ -35,7 +35,7 @@ PRICES = Prices(1.0, 2.0)
 
 def manifest(prices: Prices = PRICES, prompt_tokens: int = 100, **changes: Any) -> dict[str, Any]:
     """As `podium generate` writes it, of two replies."""
-    parameters = Parameters("lab/model", temperature=0.5, seed=7, thinking=False)
+    parameters = EndpointParameters("lab/model", temperature=0.5, seed=7, thinking=False)
     fields = {
         "release": "r",
         "base_url": "https://me:secret@api.example.org:8000/v1",
@@ -44,7 +44,7 @@ def manifest(prices: Prices = PRICES, prompt_tokens: int = 100, **changes: Any) 
     } | changes
     settings = Settings(parameters=parameters, templates_sha256="a" * 64, prices=prices, **fields)
     replies = [Reply("text", model="served", prompt_tokens=one, completion_tokens=10) for one in (100, prompt_tokens)]
-    kept = [Kept("a/1", n, "", one, f"2026-11-23T12:0{n}:00+00:00", 1.5) for n, one in enumerate(replies)]
+    kept = [KeptReply("a/1", n, "", one, f"2026-11-23T12:0{n}:00+00:00", 1.5) for n, one in enumerate(replies)]
     written: dict[str, Any] = json.loads(json.dumps(manifest_of(settings, kept, {}, {"most_turns": 3, "ended": {}})))
     return written
 

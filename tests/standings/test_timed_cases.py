@@ -14,7 +14,7 @@ from leaderboard import migrations
 from leaderboard.actions.curation.carry import carry
 from leaderboard.actions.curation.tracks import offer
 from leaderboard.actions.curation.verify import verify
-from leaderboard.actions.rejudging.rejudge import Scope, start
+from leaderboard.actions.rejudging.rejudge import RejudgeScope, start
 from leaderboard.models import Evaluation, ProblemScore, ProblemTrack
 from leaderboard.standings.rank import rebuild
 from problems.actions.releases import import_release, publish
@@ -130,7 +130,7 @@ def test_a_rejudge_times_the_fixed_cases_and_fixes_none(cast: Any, made: Release
     add_node("node-1", track, "node-secret")
     judged(cast, made, track, function_site.report())
     ProblemTrack.objects.update(timed_cases=None)
-    start(cast.organiser, Scope(made), "A harness was mended.")
+    start(cast.organiser, RejudgeScope(made), "A harness was mended.")
     node = WireNode()
     for work in node.take_up_to(2):
         assert work["rules"]["timed_cases"] is None

@@ -12,7 +12,7 @@ from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Entrant, EntrantRequest, Invitation, Membership, PmppToken, Team, Transfer
 from leaderboard.models.audit import record
 from leaderboard.models.entrants.ownership import RequestState, TransferState
-from leaderboard.models.entrants.team import Role
+from leaderboard.models.entrants.team import TeamRole
 
 _ACTION = "delete_account"
 
@@ -46,10 +46,10 @@ def is_retired(username: str) -> bool:
 def _leave_teams(user: User) -> None:
     """Dissolves the teams whose only member is the user, who takes over their entrants. Raises Refused if the user
     is the only owner of a team with other members."""
-    owned = Team.objects.filter(memberships__user=user, memberships__role=Role.OWNER)
+    owned = Team.objects.filter(memberships__user=user, memberships__role=TeamRole.OWNER)
     for team in Team.objects.select_for_update().filter(pk__in=owned.values("pk")):
         others = Membership.objects.filter(team=team).exclude(user=user)
-        if others.filter(role=Role.OWNER).exists():
+        if others.filter(role=TeamRole.OWNER).exists():
             continue
         if others.exists():
             words = f"You are the only owner of {team}. Make somebody else an owner, or remove the others, first."

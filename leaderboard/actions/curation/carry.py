@@ -18,7 +18,7 @@ from leaderboard.rows.submissions import SubmissionMetadata, site_identity_of, s
 from leaderboard.standings import count
 from leaderboard.standings.absent import MISSING
 from leaderboard.standings.scores import touch_release
-from problems.formats.drafts import Declared, SampleDraft, SubmissionDraft
+from problems.formats.drafts import DeclaredGeneration, SampleDraft, SubmissionDraft
 from problems.models import Release
 
 
@@ -81,7 +81,7 @@ def _draft(old: Submission, release: Release) -> SubmissionDraft:
     kept = set(release.problems.values_list("task_id", flat=True))
     related = old.samples.select_related("problem")
     samples = [_sample(one) for one in related if one.problem.task_id in kept and one.invalid_reason != MISSING]
-    declared = Declared(old.generation, old.tokens_per_sample, old.usd_per_sample)
+    declared = DeclaredGeneration(old.generation, old.tokens_per_sample, old.usd_per_sample)
     return SubmissionDraft(name=old.name, full=old.is_full, samples=tuple(samples), declared=declared)
 
 

@@ -14,7 +14,7 @@ from leaderboard.entrants.name_records import why_refused
 from leaderboard.errors import Conflict, NotAllowed, Refused, TooMuch
 from leaderboard.models import Membership, NameKind, Team, TeamInvitation
 from leaderboard.models.audit import AuditEntry, record
-from leaderboard.models.entrants.team import MANAGING, Role
+from leaderboard.models.entrants.team import MANAGING, TeamRole
 
 OPEN_INVITATIONS = 20
 """The most that a team may have open at once."""
@@ -37,7 +37,7 @@ def create_team(user: Any, name: str) -> Team:
             if reason := why_refused(NameKind.TEAM, name, user):
                 raise Refused("bad_name", reason)
             team = Team.objects.create(slug=slug, name=name)
-            Membership.objects.create(team=team, user=user, role=Role.OWNER)
+            Membership.objects.create(team=team, user=user, role=TeamRole.OWNER)
             record(user, "create", team)
     except IntegrityError as error:
         raise Conflict("name_taken", f"There is a team called {name!r} already. Choose another name.") from error
@@ -98,7 +98,7 @@ def join(user: Any, secret: str) -> Team:
     if found is None:
         raise Refused("bad_invitation", NOT_VALID)
     Team.objects.select_for_update().get(pk=found.team_id)
-    if not Membership.objects.filter(team=found.team_id, user=found.invited_by_id, role=Role.OWNER).exists():
+    if not Membership.objects.filter(team=found.team_id, user=found.invited_by_id, role=TeamRole.OWNER).exists():
         raise Refused("bad_invitation", "Who made this invitation no longer owns the team. Ask for a new one.")
     if Membership.objects.filter(team=found.team_id, user=user).exists():
         raise Refused("member_already", f"You are in {found.team} already. The invitation can still be used.")
@@ -119,7 +119,7 @@ def set_role(user: Any, member: Membership, role: str, was: str | None = None) -
     if was is not None and was != member.role:
         words = f"Meanwhile {member.user} became {member.role} of {team}. Nothing was changed: choose the role again."
         raise Conflict("changed_meanwhile", words)
-    if role != Role.OWNER:
+    if role != TeamRole.OWNER:
         _check_not_last_owner(team, member)
     if not Membership.objects.filter(pk=member.pk).update(role=role):
         raise Conflict("not_a_member", f"{member.user} is no longer in {team}.")
@@ -146,8 +146,8 @@ def put_in_charge(organiser: Any, team: Team, username: str) -> None:
     person = User.objects.filter(username=username, is_active=True).first()
     if person is None:
         raise Refused("no_such_account", f"There is no account “{username}”. Usernames are case-sensitive.")
-    Membership.objects.update_or_create(team=team, user=person, defaults={"role": Role.OWNER})
-    record(organiser, "put_in_charge", team, username=username, role=Role.OWNER)
+    Membership.objects.update_or_create(team=team, user=person, defaults={"role": TeamRole.OWNER})
+    record(organiser, "put_in_charge", team, username=username, role=TeamRole.OWNER)
 
 
 @transaction.atomic
@@ -171,12 +171,12 @@ def _held(user: Any, team: Team, *, organisers: bool = False) -> Team:
 
 
 def _check_role(role: str) -> None:
-    if role not in Role.values:
-        raise Refused("no_such_role", f"Choose one of the roles {', '.join(Role.values)}.")
+    if role not in TeamRole.values:
+        raise Refused("no_such_role", f"Choose one of the roles {', '.join(TeamRole.values)}.")
 
 
 def _check_not_last_owner(team: Team, member: Membership) -> None:
-    others = Membership.objects.filter(team=team, role=Role.OWNER).exclude(pk=member.pk)
+    others = Membership.objects.filter(team=team, role=TeamRole.OWNER).exclude(pk=member.pk)
     if not others.exists():
         words = f"{team} would have no owner. Make somebody else an owner first, or dissolve the team."
         raise Refused("last_owner", words)

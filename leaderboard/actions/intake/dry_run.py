@@ -24,7 +24,7 @@ from problems.models import Release
 
 
 @dataclass(frozen=True)
-class Fault:
+class SubmissionFault:
     """Something wrong, and what to do. `line` is the line of the pack; both places are empty where there is none."""
 
     code: str
@@ -43,7 +43,7 @@ class Contents:
     """Number of problems of the release."""
     absent: Mapping[str, int]
     """Numbers of samples that a full submission would lack, by task_id."""
-    invalid: tuple[Fault, ...]
+    invalid: tuple[SubmissionFault, ...]
     """Samples that would be stored as `invalid`."""
     twin: Submission | None
     """The same submission, if it is stored already."""
@@ -69,7 +69,7 @@ class DryRun:
     none."""
 
     metadata: SubmissionMetadata
-    faults: tuple[Fault, ...]
+    faults: tuple[SubmissionFault, ...]
     contents: Contents | None
     quota: quotas.Today | None
     use: quotas.Use
@@ -121,7 +121,7 @@ def _contents(metadata: SubmissionMetadata, draft: SubmissionDraft) -> Contents:
     )
 
 
-def _faults_of(check: Callable[[], None]) -> list[Fault]:
+def _faults_of(check: Callable[[], None]) -> list[SubmissionFault]:
     try:
         check()
     except PackRefused as refusal:
@@ -131,20 +131,20 @@ def _faults_of(check: Callable[[], None]) -> list[Fault]:
     return []
 
 
-def _each(refusal: PackRefused) -> Iterator[Fault]:
+def _each(refusal: PackRefused) -> Iterator[SubmissionFault]:
     yield from map(_of_refusal, (refusal, *refusal.also))
 
 
-def _of_refusal(refusal: PackRefused) -> Fault:
+def _of_refusal(refusal: PackRefused) -> SubmissionFault:
     return _fault(refusal.code, refusal.message, refusal.line)
 
 
-def _fault(code: str, message: str, line: int | None = None) -> Fault:
+def _fault(code: str, message: str, line: int | None = None) -> SubmissionFault:
     ended = message if message.endswith(".") else f"{message}."
-    return Fault(code, f"{ended[0].upper()}{ended[1:]}", remedy_of(code), line)
+    return SubmissionFault(code, f"{ended[0].upper()}{ended[1:]}", remedy_of(code), line)
 
 
-def _invalid(one: SampleDraft) -> Fault:
+def _invalid(one: SampleDraft) -> SubmissionFault:
     place = f"Line {one.line_number}: " if one.line_number else ""
     words = f"{place}{one.task_id} sample {one.index + 1} is invalid: {one.invalid_reason.rstrip('.')}."
-    return Fault("invalid_sample", words, remedy_of("invalid_sample"), one.line_number or None, one.task_id)
+    return SubmissionFault("invalid_sample", words, remedy_of("invalid_sample"), one.line_number or None, one.task_id)

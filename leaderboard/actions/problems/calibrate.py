@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from leaderboard.actions.curation.curate import check_organiser
-from leaderboard.curation.calibration import Calibration, CannotCalibrate, Ground, Pair
+from leaderboard.curation.calibration import CalibrationBases, CannotCalibrate, Pair, WeightCalibration
 from leaderboard.errors import Refused
 from leaderboard.models.audit import record
 from leaderboard.models.audit_values import edit_detail
@@ -16,24 +16,24 @@ from problems.actions import weights
 from problems.models import Release
 
 
-def token_of(found: Calibration) -> str:
+def token_of(found: WeightCalibration) -> str:
     """A token of the weights that were shown: `calibrate` refuses other weights, of the draft or from the results."""
     return stale_forms.token_of(found.release, _shown(found))
 
 
-def _shown(found: Calibration) -> dict[str, Any]:
+def _shown(found: WeightCalibration) -> dict[str, Any]:
     release = found.release
     return {"weights": release.weights, "weights_note": release.weights_note, "calibrated_weights": found.weights}
 
 
 @transaction.atomic
-def calibrate(user: Any, release: Release, chosen: Collection[Pair], epsilon: float, token: str) -> Calibration:
+def calibrate(user: Any, release: Release, chosen: Collection[Pair], epsilon: float, token: str) -> WeightCalibration:
     """Replace the draft's weights and their note. Raises NotAllowed, Refused or ReleaseRefused."""
     check_organiser(user)
     stale_forms.lock(release)
     release.refresh_from_db()
     try:
-        found = Ground(release).calibrated(chosen, epsilon)
+        found = CalibrationBases(release).calibrated(chosen, epsilon)
     except CannotCalibrate as error:
         raise Refused("cannot_calibrate", str(error)) from error
     if found.faults:

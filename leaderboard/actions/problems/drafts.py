@@ -18,7 +18,7 @@ from leaderboard.models.submissions.evaluation import OPEN_STATES
 from leaderboard.signals import evaluations_cancelled
 from leaderboard.standings import scores
 from problems.actions import draft_copies, draft_places, drafts
-from problems.actions.drafts import Change
+from problems.actions.drafts import DraftChange
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS
 
@@ -66,7 +66,7 @@ def copy_problems(user: Any, release: Release, sources: Sequence[Problem]) -> li
 
 
 @transaction.atomic
-def change_problem(user: Any, problem: Problem, fields: Mapping[str, Any], opened_md5: str) -> Change:
+def change_problem(user: Any, problem: Problem, fields: Mapping[str, Any], opened_md5: str) -> DraftChange:
     """Replace a problem's record. If results depend on what changed, the problem is unverified again."""
     check_organiser(user)
     before = told(problem)

@@ -18,7 +18,7 @@ from leaderboard.models.audit_values import edit_detail
 from leaderboard.site import stale_forms
 from leaderboard.site.stale_forms import Stale
 from problems.actions import merging
-from problems.actions.merging import Changed, Choices, Comparison, Merged
+from problems.actions.merging import Changed, Choices, Merged, PackBesideDraft
 from problems.formats.compute_eval.packs import ProblemPack
 from problems.models import Problem, Release
 from problems.spec.kinds import NODE_KINDS
@@ -40,7 +40,7 @@ class DraftChanged(Refused):
         )
 
 
-def compare(user: Any, release: Release, pack: ProblemPack) -> Comparison:
+def compare(user: Any, release: Release, pack: ProblemPack) -> PackBesideDraft:
     """Stores nothing."""
     check_organiser(user)
     return merging.compare(release, pack)

@@ -24,7 +24,7 @@ from leaderboard.models import (
     VoidedResult,
 )
 from leaderboard.models.audit import record
-from leaderboard.models.curation.rejudge import Outcome
+from leaderboard.models.curation.rejudge import RejudgeOutcome
 from leaderboard.rows.copied_results import copy_results
 from leaderboard.rows.current import make_newest_current
 from leaderboard.rows.measurements import note_baselines_of
@@ -91,7 +91,7 @@ def _apply(
     live_of = {one.pk: one for one in lives.order_by("pk")}
     contested = appealed_results(one.before_id for one in items)
     outcome_of = {one.pk: _outcome(one, live_of[one.live_id], contested) for one in items}
-    taken = [one for one in items if outcome_of[one.pk] == Outcome.APPLIED]
+    taken = [one for one in items if outcome_of[one.pk] == RejudgeOutcome.APPLIED]
     pairs = [(one.after, live_of[one.live_id]) for one in taken if one.after is not None]
     copies = copy_results(pairs)
     _note_baselines(copies, [live for _, live in pairs])
@@ -117,18 +117,18 @@ def appealed_results(result_ids: Iterable[int]) -> set[int]:
     return set(Flag.objects.filter(appealed(), result__in=list(result_ids)).values_list("result_id", flat=True))
 
 
-def _outcome(item: RejudgeItem, live: Evaluation, contested: Set[int]) -> Outcome:
+def _outcome(item: RejudgeItem, live: Evaluation, contested: Set[int]) -> RejudgeOutcome:
     if item.after is None:
-        return Outcome.CANCELLED
+        return RejudgeOutcome.CANCELLED
     if item.after.verdict == Verdict.PLATFORM_ERROR:
-        return Outcome.PLATFORM_ERROR
+        return RejudgeOutcome.PLATFORM_ERROR
     if getattr(item, "is_void", False):
-        return Outcome.VOIDED
+        return RejudgeOutcome.VOIDED
     if live.state != EvaluationState.DONE or live.current_result_id != item.before_id:
-        return Outcome.CHANGED
+        return RejudgeOutcome.CHANGED
     if item.before_id in contested:
-        return Outcome.APPEALED
-    return Outcome.APPLIED
+        return RejudgeOutcome.APPEALED
+    return RejudgeOutcome.APPLIED
 
 
 def _note_baselines(copies: Sequence[Result], lives: Sequence[Evaluation]) -> None:

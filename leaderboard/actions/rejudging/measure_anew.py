@@ -69,7 +69,7 @@ def _start(user: Any, place: ReleaseTrack, reason: str) -> Rejudge:
     return made
 
 
-def _check(chosen: rounds.Chosen, n: int) -> None:
+def _check(chosen: rounds.RoundSelection, n: int) -> None:
     if not n:
         imported = " Imported results cannot be measured anew." if chosen.n_imported else ""
         raise Refused("nothing_to_measure", f"No submission near the top has a pass that a node made.{imported}")

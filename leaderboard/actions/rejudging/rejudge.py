@@ -39,7 +39,7 @@ CHUNK = 500
 
 
 @dataclass(frozen=True)
-class Scope:
+class RejudgeScope:
     """The live evaluations to judge again: all conditions that are given hold together."""
 
     release: Release | None = None
@@ -56,7 +56,7 @@ class Scope:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def chosen(scope: Scope) -> EvaluationQuerySet:
+def chosen(scope: RejudgeScope) -> EvaluationQuerySet:
     """The finished live evaluations of the scope that a node can judge again. The site's own results are left out."""
     rows = Evaluation.objects.live().filter(
         state=EvaluationState.DONE, current_result__isnull=False, problem__kind__in=NODE_KINDS
@@ -78,7 +78,7 @@ def chosen(scope: Scope) -> EvaluationQuerySet:
     return rows
 
 
-def start(user: Any, scope: Scope, reason: str) -> Rejudge:
+def start(user: Any, scope: RejudgeScope, reason: str) -> Rejudge:
     """Make and queue a shadow evaluation of each chosen one. The same scope again returns its open rejudge.
 
     `user` None is the site itself. Raises NotAllowed, Refused (no reason, an unbounded or empty scope, too many), or
@@ -107,7 +107,7 @@ def _check(user: Any) -> None:
 
 
 @transaction.atomic
-def _start(user: Any, scope: Scope, reason: str) -> Rejudge:
+def _start(user: Any, scope: RejudgeScope, reason: str) -> Rejudge:
     rows, n_left_out = _free(scope)
     rejudge = Rejudge.objects.create(
         release=scope.release,
@@ -131,7 +131,7 @@ def _start(user: Any, scope: Scope, reason: str) -> Rejudge:
     return rejudge
 
 
-def _free(scope: Scope) -> tuple[list[Evaluation], int]:
+def _free(scope: RejudgeScope) -> tuple[list[Evaluation], int]:
     """The chosen evaluations that no other open rejudge holds, and the number of those that one does."""
     rows = chosen(scope)
     if (n := rows.count()) > MAX_EVALUATIONS:

@@ -12,7 +12,7 @@ from leaderboard.actions.curation.clarify import answer, make_erratum
 from leaderboard.admin import dashboard
 from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
 from leaderboard.admin.curation import effects
-from leaderboard.admin.dashboard import SHOWN_LINES, Line, Panel
+from leaderboard.admin.dashboard import SHOWN_LINES, Panel, PanelLine
 from leaderboard.models import Clarification
 from leaderboard.models.curation.clarification import CLARIFICATION_CHARACTERS
 
@@ -97,7 +97,7 @@ def _to_answer() -> Panel:
         reverse("admin:leaderboard_clarification_changelist", query={"answered": "no"}),
         dashboard.bounded_count(rows),
         [
-            Line(
+            PanelLine(
                 f"{one.get_kind_display()} about {one.problem}",
                 reverse("admin:leaderboard_clarification_change", args=[one.pk]),
                 f"{one.asked_by}, {dashboard.ago(one.asked_at)} ago: {one.text[:100]}",

@@ -25,7 +25,7 @@ from leaderboard.models import (
     Submission,
     Track,
 )
-from leaderboard.models.curation.rejudge import Outcome
+from leaderboard.models.curation.rejudge import RejudgeOutcome
 from leaderboard.models.submissions.evaluation import OPEN_STATES, ResultOrigin
 from leaderboard.rows.reuse import holding
 from problems.models import Problem, QuestionPolicy, Release
@@ -277,10 +277,10 @@ def _rerun(chosen: Q) -> Lines:
 def of_applying(request: HttpRequest, rejudge: Rejudge) -> Lines:
     """The outcomes; and how the boards change, where there are few evaluations."""
     found = foreseen(rejudge)
-    lines = [f"{n:,} {Outcome(name).label}." for name, n in sorted(found.items())]
+    lines = [f"{n:,} {RejudgeOutcome(name).label}." for name, n in sorted(found.items())]
     totals = rejudging.totals(rejudge)
     lines.append(f"{totals.n_verdicts:,} verdicts and {totals.n_times:,} times change among the evaluations judged.")
-    if found[Outcome.APPEALED]:
+    if found[RejudgeOutcome.APPEALED]:
         lines.append("Answer the open appeals first, if these are to be applied too.")
     if totals.n > MOST_FORESEEN:
         return lines
@@ -318,7 +318,7 @@ def _n_incomplete(place: ReleaseTrack) -> int:
     return place.release.standings.filter(track=place.track, is_incomplete=True).count()
 
 
-def _cost(place: ReleaseTrack, cost: rounds.Cost) -> str:
+def _cost(place: ReleaseTrack, cost: rounds.RoundCost) -> str:
     unit = "GPU hours" if place.track.device == "gpu" else "hours of a machine"
     hours = f"about {max(cost.hours, 0.01):,.2f} {unit}, as the first measurements took"
     if not cost.hours:

@@ -11,16 +11,16 @@ from django.urls import reverse
 
 from leaderboard.actions.rejudging import measure_anew
 from leaderboard.actions.rejudging.apply_rejudge import apply
-from leaderboard.actions.rejudging.rejudge import Scope, drop, start
+from leaderboard.actions.rejudging.rejudge import RejudgeScope, drop, start
 from leaderboard.admin import dashboard
 from leaderboard.admin.base import Act, Outcome, OwnPageAdmin, ReasonForm
 from leaderboard.admin.curation import effects
-from leaderboard.admin.dashboard import Line, Panel
+from leaderboard.admin.dashboard import Panel, PanelLine
 from leaderboard.curation import rejudging, rounds
 from leaderboard.errors import Refused
 from leaderboard.models import Rejudge, RejudgeState, ReleaseTrack, Track
 from leaderboard.models.curation.rejudge import Change
-from leaderboard.models.curation.rejudge import Outcome as ItemOutcome
+from leaderboard.models.curation.rejudge import RejudgeOutcome as ItemOutcome
 from problems.models import Problem, Release, ReleaseState
 
 MAX_TASK_IDS = 20_000
@@ -49,7 +49,7 @@ class RejudgeForm(RejudgeReleaseForm):
     field_order = ("release", "track", "task_ids", "node", "counted_only", "reason")
 
 
-def started(request: HttpRequest, scope: Scope, reason: str) -> HttpResponseBase:
+def started(request: HttpRequest, scope: RejudgeScope, reason: str) -> HttpResponseBase:
     """Start it and go to its page."""
     made = start(request.user, scope, reason)
     return HttpResponseRedirect(reverse("admin:leaderboard_rejudge_change", args=[made.pk]))
@@ -69,9 +69,9 @@ def _problems(release: Release | None, text: str) -> list[Problem]:
     return found
 
 
-def _scope(release: Release | None, said: dict[str, Any]) -> Scope:
+def _scope(release: Release | None, said: dict[str, Any]) -> RejudgeScope:
     problems = _problems(release, said["task_ids"])
-    return Scope(release, said["track"], problems, said.get("node", ""), said["counted_only"])
+    return RejudgeScope(release, said["track"], problems, said.get("node", ""), said["counted_only"])
 
 
 def _start(request: HttpRequest, _row: None, said: dict[str, Any]) -> Outcome:
@@ -208,7 +208,7 @@ def _ready() -> Panel:
         reverse("admin:leaderboard_rejudge_changelist", query={"state__exact": "ready", "is_round__exact": 0}),
         dashboard.bounded_count(rows),
         [
-            Line(str(one), reverse("admin:leaderboard_rejudge_change", args=[one.pk]), one.reason)
+            PanelLine(str(one), reverse("admin:leaderboard_rejudge_change", args=[one.pk]), one.reason)
             for one in rows.order_by("-id")[: dashboard.SHOWN_LINES]
         ],
         "No rejudge waits.",

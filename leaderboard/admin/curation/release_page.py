@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from leaderboard.curation.checklist import Line, checklist
+from leaderboard.curation.checklist import Item, checklist
 from leaderboard.curation.editors import problem_editor
 from leaderboard.curation.verification import Checked, VerificationReport, checked, traffic_lines, verification_report
 from leaderboard.models import Evaluation, Track
@@ -27,8 +27,8 @@ class TrackReport:
     n_all: int
 
     @property
-    def failures(self) -> list["Failure"]:
-        return [Failure.of(problem, row) for problem, row in self.report.failures[:SHOWN_FAILURES]]
+    def failures(self) -> list["FailedCheck"]:
+        return [FailedCheck.of(problem, row) for problem, row in self.report.failures[:SHOWN_FAILURES]]
 
     @property
     def verdict(self) -> str:
@@ -38,7 +38,7 @@ class TrackReport:
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedCheck:
     """A check that did not end as expected: where its logs are, and where its problem is edited."""
 
     words: str
@@ -48,7 +48,7 @@ class Failure:
     editor_url: str
 
     @classmethod
-    def of(cls, problem: Problem, row: Evaluation) -> "Failure":
+    def of(cls, problem: Problem, row: Evaluation) -> "FailedCheck":
         words = f"{problem.task_id}, {row.submission.entrant.name} {row.sample.index + 1}"
         editor = "edit the problem" if problem.release.is_draft else "the problem"
         return cls(words, row.pk, reverse("evaluation", args=[row.pk]), editor, problem_editor(problem))
@@ -58,7 +58,7 @@ class Failure:
 class ShownLine:
     """A line of the checklist with the address of the button that mends it, or ""."""
 
-    line: Line
+    line: Item
     act_url: str
 
 

@@ -21,7 +21,7 @@ MAX_LINES = 5000
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparedLine:
     """One row of a table: the line before and after. `kind` is same, changed, added, removed or gap."""
 
     kind: str
@@ -32,15 +32,15 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Part:
+class ChangedPart:
     """A field or a file that differs."""
 
     name: str
-    lines: list[Line]
+    lines: list[ComparedLine]
 
 
 @dataclass(frozen=True)
-class Pair:
+class ProblemPair:
     """A problem of either revision or both; `kind` is added, removed, changed or moved."""
 
     task_id: str
@@ -53,15 +53,16 @@ class Pair:
         return bool(self.before and self.after and self.before.grading_digest == self.after.grading_digest)
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ChangedPart]:
         before, after = (texts_of(fields_of(one.spec)) if one else {} for one in (self.before, self.after))
         return parts_of(before, after)
 
 
-def parts_of(before: Mapping[str, str], after: Mapping[str, str]) -> list[Part]:
+def parts_of(before: Mapping[str, str], after: Mapping[str, str]) -> list[ChangedPart]:
     """The texts that differ between two problems."""
     return [
-        Part(name, list(side_by_side(before.get(name, ""), after.get(name, "")))) for name in differing(before, after)
+        ChangedPart(name, list(side_by_side(before.get(name, ""), after.get(name, ""))))
+        for name in differing(before, after)
     ]
 
 
@@ -75,7 +76,7 @@ def difference(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpRespons
     differing = [name for name in names if before.get(name) != after.get(name)]
     shown = Paginator(differing, PER_PAGE).get_page(request.GET.get("page"))
     old, new = (_rows(one, shown.object_list) for one in (previous, release))
-    pairs = [Pair(name, _kind(name, before, after), old.get(name), new.get(name)) for name in shown.object_list]
+    pairs = [ProblemPair(name, _kind(name, before, after), old.get(name), new.get(name)) for name in shown.object_list]
     counts = {kind: sum(_kind(name, before, after) == kind for name in differing) for kind in _KINDS}
     return page(
         admin, request, "difference", f"{previous} and {release}",
@@ -100,25 +101,25 @@ def _rows(release: Release, names: Any) -> dict[str, Problem]:
     return {row.task_id: row for row in rows}
 
 
-def side_by_side(before: str, after: str) -> Iterator[Line]:
+def side_by_side(before: str, after: str) -> Iterator[ComparedLine]:
     """The lines that differ, with a few around them. Texts of many lines are not compared."""
     old, new = before.splitlines(), after.splitlines()
     if len(old) + len(new) > MAX_LINES:
-        yield Line("gap", before=f"{len(old)} lines", after=f"{len(new)} lines: too long to compare here")
+        yield ComparedLine("gap", before=f"{len(old)} lines", after=f"{len(new)} lines: too long to compare here")
         return
     groups = difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT_LINES)
     for number, group in enumerate(groups):
         if number:
-            yield Line("gap")
+            yield ComparedLine("gap")
         for tag, i1, i2, j1, j2 in group:
             kind = {"equal": "same", "insert": "added", "delete": "removed"}.get(tag, "changed")
             yield from _lines(kind, old[i1:i2], new[j1:j2], i1, j1)
 
 
-def _lines(kind: str, old: list[str], new: list[str], at: int, to: int) -> Iterator[Line]:
+def _lines(kind: str, old: list[str], new: list[str], at: int, to: int) -> Iterator[ComparedLine]:
     for n in range(max(len(old), len(new))):
         left, right = n < len(old), n < len(new)
-        yield Line(
+        yield ComparedLine(
             kind if left and right else "removed" if left else "added",
             at + n + 1 if left else None, old[n] if left else "",
             to + n + 1 if right else None, new[n] if right else "",

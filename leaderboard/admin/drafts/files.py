@@ -51,7 +51,7 @@ _OF_STRICT = ("context", "tests", "reference")
 
 
 @dataclass
-class Row:
+class FileRow:
     """One file as it stands on the form."""
 
     path: str = ""
@@ -70,11 +70,11 @@ class SectionRows:
     """A section of the form with its rows and what is wrong with it."""
 
     section: Section
-    rows: list[Row] = field(default_factory=list)
+    rows: list[FileRow] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
     @property
-    def files(self) -> list[Row]:
+    def files(self) -> list[FileRow]:
         return [row for row in self.rows if not row.is_blank]
 
 
@@ -94,14 +94,14 @@ def rows_of(record: Fields, sections: Iterable[Section]) -> Typed:
     shown = set(podium.get("visible_tests") or [])
     tests = record.get("test_files") or []
     reference = record.get("baseline_solution") or {}
-    found: Mapping[str, list[Row]] = {
+    found: Mapping[str, list[FileRow]] = {
         "context": _rows(record.get("context_files")),
         "shown_tests": _rows(one for one in tests if one["path"] in shown),
         "tests": _rows(one for one in tests if one["path"] not in shown),
         "starter": _rows(podium.get("starter")),
         "reference": _rows(reference.get("files")),
         "known_bad": [
-            Row(file["path"], file["content"], bad["name"], bad["expect"])
+            FileRow(file["path"], file["content"], bad["name"], bad["expect"])
             for bad in podium.get("known_bad") or []
             for file in bad["files"]
         ],
@@ -109,8 +109,8 @@ def rows_of(record: Fields, sections: Iterable[Section]) -> Typed:
     return {one.name: SectionRows(one, found[one.name]) for one in sections}
 
 
-def _rows(files: Iterable[Fields] | None) -> list[Row]:
-    return [Row(one["path"], one["content"]) for one in files or []]
+def _rows(files: Iterable[Fields] | None) -> list[FileRow]:
+    return [FileRow(one["path"], one["content"]) for one in files or []]
 
 
 def typed_files(request: HttpRequest, record: Fields, sections: Sequence[Section]) -> Typed:
@@ -124,9 +124,9 @@ def typed_files(request: HttpRequest, record: Fields, sections: Sequence[Section
     return typed
 
 
-def _typed_row(request: HttpRequest, prefix: str, before: Sequence[Row]) -> Row:
+def _typed_row(request: HttpRequest, prefix: str, before: Sequence[FileRow]) -> FileRow:
     said = {name: request.POST.get(prefix + name, "") for name in ("path", "content", "name", "expect")}
-    row = Row(said["path"].strip(), plain(said["content"]), said["name"].strip(), said["expect"] or "test_failed")
+    row = FileRow(said["path"].strip(), plain(said["content"]), said["name"].strip(), said["expect"] or "test_failed")
     upload = request.FILES.get(prefix + "upload")
     if upload is not None:
         _take_upload(row, upload)
@@ -137,7 +137,7 @@ def _typed_row(request: HttpRequest, prefix: str, before: Sequence[Row]) -> Row:
     return row
 
 
-def _take_upload(row: Row, upload: Any) -> None:
+def _take_upload(row: FileRow, upload: Any) -> None:
     row.path = row.path or upload.name
     if upload.size > DEFAULT_LIMITS.file_bytes:
         row.fault = f"The file is larger than {DEFAULT_LIMITS.file_bytes // MEBIBYTE} MiB."
@@ -148,7 +148,7 @@ def _take_upload(row: Row, upload: Any) -> None:
         row.fault = f"The file is not UTF-8 text (byte {error.start}); a problem's files are texts."
 
 
-def _fault_of(row: Row) -> str:
+def _fault_of(row: FileRow) -> str:
     if row.is_blank:
         return ""
     if not row.path:

@@ -16,7 +16,7 @@ from leaderboard.admin.base import ActingAdmin
 from leaderboard.admin.drafts import merge_page
 from leaderboard.admin.drafts.fields import ReleaseNameField
 from leaderboard.admin.drafts.pages import page
-from leaderboard.admin.drafts.sent_file import REFUSALS, Sent, faults_of
+from leaderboard.admin.drafts.sent_file import REFUSALS, SentFile, faults_of
 from leaderboard.models import Packing
 from problems.actions.releases import ImportReport
 from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
@@ -104,7 +104,7 @@ def import_pack(admin: ActingAdmin, request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(admin, request, form, 422)
-    sent, into = Sent(form.content, form.cleaned_data["slug"]), form.cleaned_data["into"]
+    sent, into = SentFile(form.content, form.cleaned_data["slug"]), form.cleaned_data["into"]
     if into is None:
         return _report(admin, request, form, sent)
     try:
@@ -113,7 +113,7 @@ def import_pack(admin: ActingAdmin, request: HttpRequest) -> HttpResponse:
         return _page(admin, request, form, 422, faults=faults_of(refused))
 
 
-def _report(admin: ActingAdmin, request: HttpRequest, form: forms.Form, sent: Sent) -> HttpResponse:
+def _report(admin: ActingAdmin, request: HttpRequest, form: forms.Form, sent: SentFile) -> HttpResponse:
     """The report of an import: its result, every fault, or the questions about a zip without release.yaml."""
     try:
         report = curate.try_import(request.user, sent.pack(), sent.slug or None)
@@ -127,7 +127,7 @@ def _report(admin: ActingAdmin, request: HttpRequest, form: forms.Form, sent: Se
 def _of_sent_before(admin: ActingAdmin, request: HttpRequest) -> HttpResponse:
     signed = request.POST.get("describe") or request.POST.get("confirm", "")
     try:
-        sent = Sent.before(signed)
+        sent = SentFile.before(signed)
         if "describe" in request.POST:
             return _described(admin, request, sent)
         report = curate.import_pack(request.user, sent.pack(), sent.slug or None)
@@ -136,7 +136,7 @@ def _of_sent_before(admin: ActingAdmin, request: HttpRequest) -> HttpResponse:
         return _page(admin, request, ImportForm(), 422, faults=[str(refused)])
 
 
-def _described(admin: ActingAdmin, request: HttpRequest, sent: Sent) -> HttpResponse:
+def _described(admin: ActingAdmin, request: HttpRequest, sent: SentFile) -> HttpResponse:
     head = HeadForm(request.POST)
     if not head.is_valid():
         return _page(admin, request, head, 422, asks_about="Say what the release is called.", kept=sent.kept())

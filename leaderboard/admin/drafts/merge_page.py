@@ -14,9 +14,9 @@ from leaderboard.actions.problems.merge_pack import DraftChanged
 from leaderboard.admin.base import ActingAdmin
 from leaderboard.admin.drafts.difference_page import parts_of
 from leaderboard.admin.drafts.pages import draft_or_404, page
-from leaderboard.admin.drafts.sent_file import REFUSALS, Sent, faults_of
+from leaderboard.admin.drafts.sent_file import REFUSALS, SentFile, faults_of
 from leaderboard.site.stale_forms import OPENED, hidden_input
-from problems.actions.merging import Choices, Comparison, Merged
+from problems.actions.merging import Choices, Merged, PackBesideDraft
 from problems.models import Release
 
 SHOWN = 200
@@ -33,7 +33,7 @@ class ChoicesForm(forms.Form):
         help_text="Nothing of them is lost: the draft keeps them, and they can be brought back.",
     )  # fmt: skip
 
-    def __init__(self, *args: Any, found: Comparison, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, found: PackBesideDraft, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.found = found
         offered = {"take_new": found.new, "replace_changed": found.changed, "leave_out_missing": found.missing}
@@ -59,12 +59,12 @@ def into_draft(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpRespons
     if request.method != "POST":
         return redirect(address)
     try:
-        return _confirmed(admin, request, release, Sent.before(request.POST.get("confirm", "")))
+        return _confirmed(admin, request, release, SentFile.before(request.POST.get("confirm", "")))
     except REFUSALS as refused:
         return _page(admin, request, release, 422, faults=faults_of(refused))
 
 
-def report(admin: ActingAdmin, request: HttpRequest, release: Release, sent: Sent) -> HttpResponse:
+def report(admin: ActingAdmin, request: HttpRequest, release: Release, sent: SentFile) -> HttpResponse:
     """Shows the changes that the file would make to the draft. Raises one of REFUSALS."""
     sent = replace(sent, slug="", head=_head_of(release))
     opened = merge_pack.token_of(release)
@@ -77,7 +77,7 @@ def _head_of(release: Release) -> dict[str, str]:
     return {"release": release.datapack_release, "title": release.title, "profile": release.profile}
 
 
-def _confirmed(admin: ActingAdmin, request: HttpRequest, release: Release, sent: Sent) -> HttpResponse:
+def _confirmed(admin: ActingAdmin, request: HttpRequest, release: Release, sent: SentFile) -> HttpResponse:
     pack, now, kept = sent.pack(), merge_pack.token_of(release), request.POST["confirm"]
     opened = request.POST.get(OPENED, "")
     form = ChoicesForm(request.POST, found=merge_pack.compare(request.user, release, pack))

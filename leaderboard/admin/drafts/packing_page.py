@@ -21,7 +21,7 @@ from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
 from problems.formats.packing_events import NO_SANDBOX, PackingKind
 
 
-class UploadForm(forms.Form):
+class PackingForm(forms.Form):
     archive = forms.FileField(
         label="File", help_text="A zip, tar or tar.gz of one folder, without links. At most"
         f" {DEFAULT_LIMITS.packed_bytes // MEBIBYTE} MiB, {DEFAULT_LIMITS.total_bytes // MEBIBYTE} MiB unpacked.",
@@ -49,7 +49,7 @@ def uploads(admin: ActingAdmin, request: HttpRequest) -> HttpResponse:
         ground.forget()
         messages.success(request, "The site's worker looks again within seconds. Open this page again then.")
         return redirect("admin:problems_release_packings")
-    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
+    form = PackingForm(request.POST, request.FILES) if request.method == "POST" else PackingForm()
     faults: Any = ()
     if form.is_bound and form.is_valid():
         said = form.cleaned_data

@@ -13,7 +13,7 @@ from django.urls import reverse
 from leaderboard.actions.problems import drafts
 from leaderboard.admin.base import ActingAdmin
 from leaderboard.admin.drafts import files
-from leaderboard.admin.drafts.files import Row, Typed
+from leaderboard.admin.drafts.files import FileRow, Typed
 from leaderboard.admin.drafts.forms import FORMS, Fields, ProblemForm
 from leaderboard.admin.drafts.packed import packed_function
 from leaderboard.admin.drafts.pages import draft_or_404, page
@@ -66,7 +66,7 @@ def edit(admin: ActingAdmin, request: HttpRequest, pk: int, problem: int) -> Htt
     editor = _sent(request, row)
     if section := request.POST.get("add", ""):
         if section in editor.typed:
-            editor.typed[section].rows.append(Row())
+            editor.typed[section].rows.append(FileRow())
         editor.form = _unjudged(editor)
     elif "preview" in request.POST:
         editor.form = _unjudged(editor)

@@ -17,7 +17,7 @@ KEPT_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentFile:
     """A file and what was said of it."""
 
     content: bytes
@@ -25,7 +25,7 @@ class Sent:
     head: dict[str, str] | None = None
 
     @classmethod
-    def before(cls, signed: str) -> "Sent":
+    def before(cls, signed: str) -> "SentFile":
         """Raises Refused if it is here no more."""
         try:
             sha256, slug, head = signing.loads(signed, salt=_SALT, max_age=KEPT_SECONDS)

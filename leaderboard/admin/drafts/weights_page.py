@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from leaderboard.actions.problems import calibrate
 from leaderboard.admin.base import ActingAdmin
 from leaderboard.admin.drafts.pages import draft_or_404, page
-from leaderboard.curation.calibration import MOST_SOURCES, Calibration, CannotCalibrate, Ground, Pair
+from leaderboard.curation.calibration import MOST_SOURCES, CalibrationBases, CannotCalibrate, Pair, WeightCalibration
 from leaderboard.errors import Refused
 from leaderboard.site.stale_forms import OPENED, hidden_input
 from problems.actions.releases import ReleaseRefused
@@ -30,7 +30,7 @@ class CalibrationForm(forms.Form):
         help_text="Added to each group's share of failures, so that a group that every sample passes still counts.",
     )  # fmt: skip
 
-    def __init__(self, *args: Any, ground: Ground, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, ground: CalibrationBases, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices: Any = self.fields["sources"]
         choices.choices = [(one.key, one.name) for one in ground.sources]
@@ -53,7 +53,7 @@ def has_coding_problems(release: Release) -> bool:
 def weights(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """GET offers submissions. POST shows the weights; POST of `store` stores what was shown."""
     release = draft_or_404(pk)
-    ground = Ground(release)
+    ground = CalibrationBases(release)
     if request.method != "POST":
         return _page(admin, request, ground, CalibrationForm(ground=ground))
     form = CalibrationForm(request.POST, ground=ground)
@@ -72,7 +72,7 @@ def weights(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
         return _page(admin, request, ground, form, None, [str(error)], 422)
 
 
-def _stored(request: HttpRequest, release: Release, form: CalibrationForm) -> Calibration:
+def _stored(request: HttpRequest, release: Release, form: CalibrationForm) -> WeightCalibration:
     token = request.POST.get(OPENED, "")
     done = calibrate.calibrate(request.user, release, form.pairs, form.cleaned_data["epsilon"], token)
     messages.success(request, f"{release} has the calibrated weights of {len(done.groups)} groups.")
@@ -80,8 +80,8 @@ def _stored(request: HttpRequest, release: Release, form: CalibrationForm) -> Ca
 
 
 def _page(
-    admin: ActingAdmin, request: HttpRequest, ground: Ground, form: CalibrationForm,
-    found: Calibration | None = None, faults: Sequence[str] = (), status: int = 200,
+    admin: ActingAdmin, request: HttpRequest, ground: CalibrationBases, form: CalibrationForm,
+    found: WeightCalibration | None = None, faults: Sequence[str] = (), status: int = 200,
 ) -> HttpResponse:  # fmt: skip
     release = ground.release
     return page(

@@ -12,7 +12,7 @@ from leaderboard.actions.entrants.entrant_requests import rule
 from leaderboard.actions.entrants.teams import put_in_charge
 from leaderboard.admin import dashboard
 from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, admin_link
-from leaderboard.admin.dashboard import SHOWN_LINES, Line, Panel
+from leaderboard.admin.dashboard import SHOWN_LINES, Panel, PanelLine
 from leaderboard.models import EntrantRequest, Membership, Team
 from leaderboard.models.entrants.ownership import REASON_CHARACTERS, RequestState
 
@@ -104,7 +104,7 @@ def _to_rule() -> Panel:
         reverse("admin:leaderboard_entrantrequest_changelist", query={"state__exact": "open"}),
         dashboard.bounded_count(rows),
         [
-            Line(
+            PanelLine(
                 f"{one.get_kind_display()} of {one.entrant}",
                 reverse("admin:leaderboard_entrantrequest_change", args=[one.pk]),
                 f"{one.asked_by}, {dashboard.ago(one.asked_at)} ago: {one.reason[:100]}",

@@ -40,7 +40,7 @@ def _revoke(request: HttpRequest, token: ApiToken, _said: dict[str, Any]) -> Out
     return [f"{token} of {token.user} is revoked."]
 
 
-class InvitationForm(forms.Form):
+class InvitationAdminForm(forms.Form):
     note = forms.CharField(required=False, max_length=200, help_text="Whom it is for; organisers alone see it.")
     email = forms.EmailField(required=False, help_text="Only an account with this address may use it; empty: any.")
     days = forms.IntegerField(min_value=1, max_value=365, initial=14, help_text="How long it may be used.")
@@ -66,7 +66,7 @@ class InvitationAdmin(ReadOnlyAdmin):
     exclude = ("digest",)
     list_acts = (
         Act("invite", "Invite", "An invitation to sign up, used once; shown once.", _invite,
-            form=lambda _row: InvitationForm),
+            form=lambda _row: InvitationAdminForm),
     )  # fmt: skip
     acts = (
         Act("withdraw", "Withdraw", "It stops working at once.", _withdraw, offered=lambda one: one.used_at is None),

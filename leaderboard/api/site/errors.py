@@ -19,7 +19,7 @@ from problems.formats.errors import PackRefused
 NOTHING_HERE = "There is nothing here that you may see. /api/ lists every address."
 
 
-class TooLarge(exceptions.APIException):
+class UploadTooLarge(exceptions.APIException):
     """The upload is over the site's bound."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE

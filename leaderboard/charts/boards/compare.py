@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from leaderboard.boards.compare import Comparison
+from leaderboard.boards.compare import BoardComparison
 from leaderboard.charts.boards import forest
 from leaderboard.charts.chart import GREY, Spec, Table, axis, layout, lines_height, names_axis, plain
 from leaderboard.charts.colours import colour_of
@@ -16,7 +16,7 @@ SPEEDUPS_CAPTION = (
 )
 
 
-def groups_spec(found: Comparison) -> Spec:
+def groups_spec(found: BoardComparison) -> Spec:
     names = [plain(group) for group in found.groups]
     bars = [
         {
@@ -37,7 +37,7 @@ def groups_spec(found: Comparison) -> Spec:
     return {"data": bars, "layout": shown | {"showlegend": True}}
 
 
-def groups_table(found: Comparison) -> Table:
+def groups_table(found: BoardComparison) -> Table:
     header = ["Group", *(f"{one.entrant.name} (%)" for one in found.entrants), "Problems"]
     return Table(
         header,
@@ -48,24 +48,24 @@ def groups_table(found: Comparison) -> Table:
     )
 
 
-def forest_spec(found: Comparison) -> Spec:
+def forest_spec(found: BoardComparison) -> Spec:
     return forest.spec(_differences(found))
 
 
-def _differences(found: Comparison) -> list[forest.Difference]:
+def _differences(found: BoardComparison) -> list[forest.Difference]:
     first = found.entrants[0].entrant.name
     return [
         forest.Difference(pair.other.entrant_id, pair.other.entrant.name, first, pair.passes) for pair in found.pairs
     ]
 
 
-def forest_table(found: Comparison) -> Table:
+def forest_table(found: BoardComparison) -> Table:
     made = forest.table(_differences(found))
     rows = [[*cells, ratio(pair.speedup[0])] for cells, pair in zip(made.rows, found.pairs, strict=True)]
     return Table([*made.header, f"{SPEEDUP.title}, ratio"], rows)
 
 
-def speedups_spec(found: Comparison) -> Spec:
+def speedups_spec(found: BoardComparison) -> Spec:
     others = [
         {
             "type": "scatter",
@@ -91,12 +91,12 @@ def speedups_spec(found: Comparison) -> Spec:
     return {"data": [equal, *others], "layout": shown | {"showlegend": True}}
 
 
-def speedups_table(found: Comparison) -> Table:
+def speedups_table(found: BoardComparison) -> Table:
     header = ["Problem", *(f"{one.entrant.name}" for one in found.entrants)]
     return Table(header, [[problem.task_id, *map(ratio, values)] for problem, values in found.speedups])
 
 
-FIGURES: Mapping[str, tuple[str, str, Callable[[Comparison], Spec], Callable[[Comparison], Table]]] = {
+FIGURES: Mapping[str, tuple[str, str, Callable[[BoardComparison], Spec], Callable[[BoardComparison], Table]]] = {
     "differences": ("Differences", FOREST_CAPTION, forest_spec, forest_table),
     "groups": ("pass@1 by group", GROUPS_CAPTION, groups_spec, groups_table),
     "speedups": ("Speedups", SPEEDUPS_CAPTION, speedups_spec, speedups_table),

@@ -32,7 +32,7 @@ CAPTION = (
 
 
 @dataclass(frozen=True)
-class Result:
+class DatedResult:
     """One entrant's counted result, in the release's primary metric."""
 
     entrant_id: int
@@ -42,16 +42,16 @@ class Result:
     metric: Metric
 
 
-def records(rows: Sequence[Result]) -> list[Result]:
+def records(rows: Sequence[DatedResult]) -> list[DatedResult]:
     """Points better than every earlier one, oldest first."""
-    found: list[Result] = []
+    found: list[DatedResult] = []
     for row in sorted(rows, key=lambda one: (one.at, -one.score, one.name)):
         if not found or row.score > found[-1].score:
             found.append(row)
     return found
 
 
-def spec(rows: Sequence[Result]) -> Spec:
+def spec(rows: Sequence[DatedResult]) -> Spec:
     if not rows:
         return {"data": [], "layout": layout(axis(""), axis(""))}
     best, newest = records(rows), max(row.at for row in rows)
@@ -77,7 +77,7 @@ def spec(rows: Sequence[Result]) -> Spec:
     }
 
 
-def _points(rows: Sequence[Result], metric: Metric, size: int, opacity: float, side: str) -> Spec:
+def _points(rows: Sequence[DatedResult], metric: Metric, size: int, opacity: float, side: str) -> Spec:
     """Named at `side`; where it is empty, on hover only."""
     return {
         "type": "scatter",
@@ -92,11 +92,11 @@ def _points(rows: Sequence[Result], metric: Metric, size: int, opacity: float, s
     }
 
 
-def figure(rows: Sequence[Result]) -> "Figure":
+def figure(rows: Sequence[DatedResult]) -> "Figure":
     return as_figure(spec(rows))
 
 
-def table(rows: Sequence[Result]) -> Table:
+def table(rows: Sequence[DatedResult]) -> Table:
     """The records, the newest first."""
     if not rows:
         return Table(["Day (UTC)", "Model", "Score"], [])

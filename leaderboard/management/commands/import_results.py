@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.imports.import_results import Imported, ImportTarget, import_results
+from leaderboard.imports.import_results import ImportedResults, ImportTarget, import_results
 from leaderboard.management.words import as_command_errors, release_named, tracks_named
 from leaderboard.models import Entrant
 
@@ -34,7 +34,7 @@ def _entrant_named(slug: str) -> Entrant:
     return found
 
 
-def words_of(done: Imported) -> str:
+def words_of(done: ImportedResults) -> str:
     known = f", {done.n_known} were here already" if done.n_known else ""
     kind = "" if done.submission.is_full else " It is a part of the release: it feeds per-problem rankings only."
     return f"{done.n_stored} results stored as submission #{done.submission.pk}{known}.{kind}"

@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.actions.rejudging.apply_rejudge import apply
-from leaderboard.actions.rejudging.rejudge import Scope, drop, start
+from leaderboard.actions.rejudging.rejudge import RejudgeScope, drop, start
 from leaderboard.curation import rejudging
 from leaderboard.management.words import as_command_errors, release_named, tracks_named
 from leaderboard.models import Rejudge
-from leaderboard.models.curation.rejudge import Outcome
+from leaderboard.models.curation.rejudge import RejudgeOutcome
 
 
 class Command(BaseCommand):
@@ -39,7 +39,7 @@ class Command(BaseCommand):
 def _lines(said: dict[str, Any]) -> Iterator[str]:
     if said["apply"] is not None:
         done = apply(_organiser(said["user"]), _numbered(said["apply"]), said["reason"])
-        yield from (f"{n:,} {Outcome(name).label}" for name, n in sorted(done.items()))
+        yield from (f"{n:,} {RejudgeOutcome(name).label}" for name, n in sorted(done.items()))
     elif said["drop"] is not None:
         drop(None, _numbered(said["drop"]), said["reason"])
         yield f"Rejudge #{said['drop']} is dropped. Nothing has changed."
@@ -49,7 +49,7 @@ def _lines(said: dict[str, Any]) -> Iterator[str]:
         yield from _shown(start(None, _scope(said), said["reason"]))
 
 
-def _scope(said: dict[str, Any]) -> Scope:
+def _scope(said: dict[str, Any]) -> RejudgeScope:
     release = release_named(said["release"]) if said["release"] else None
     track = tracks_named([said["track"]])[0] if said["track"] else None
     if said["problem"] and release is None:
@@ -57,7 +57,7 @@ def _scope(said: dict[str, Any]) -> Scope:
     problems = list(release.problems.filter(task_id__in=said["problem"])) if release else []
     if lacking := set(said["problem"]) - {one.task_id for one in problems}:
         raise CommandError(f"The release has no problem {', '.join(sorted(lacking))}.")
-    return Scope(release, track, problems, said["node"], said["counted"])
+    return RejudgeScope(release, track, problems, said["node"], said["counted"])
 
 
 def _shown(rejudge: Rejudge) -> Iterator[str]:

@@ -82,7 +82,7 @@ class Change(models.TextChoices):
     TIME = "time", "Other time"
 
 
-class Outcome(models.TextChoices):
+class RejudgeOutcome(models.TextChoices):
     """The effect of applying a rejudge on one evaluation."""
 
     APPLIED = "applied", "applied"
@@ -110,7 +110,7 @@ class RejudgeItem(models.Model):
         null=True, blank=True, help_text="New over old time of the case that changed most: 1.05 for 5 % slower."
     )
     is_open = models.BooleanField(default=True)
-    outcome = models.CharField(max_length=15, blank=True, choices=Outcome.choices)
+    outcome = models.CharField(max_length=15, blank=True, choices=RejudgeOutcome.choices)
 
     class Meta:
         ordering: ClassVar = ["id"]

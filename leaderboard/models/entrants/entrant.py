@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models.entrants.team import MANAGING, READING, SUBMITTING, Membership, Role, Team
+from leaderboard.models.entrants.team import MANAGING, READING, SUBMITTING, Membership, Team, TeamRole
 
 
 class EntrantKind(models.TextChoices):
@@ -35,7 +35,7 @@ class EntrantQuerySet(models.QuerySet["Entrant"]):
         """Entrants that the user may edit and give away."""
         return self._held_by(user, MANAGING)
 
-    def _held_by(self, user: Any, roles: frozenset[Role]) -> "EntrantQuerySet":
+    def _held_by(self, user: Any, roles: frozenset[TeamRole]) -> "EntrantQuerySet":
         """The one rule of ownership: an entrant is its owner's, or the team's by the user's role in it."""
         if not user.is_authenticated:
             return self.none()
@@ -84,14 +84,14 @@ class Entrant(models.Model):
         """The owner's or team's name, for the audit; empty if nobody holds it."""
         return str(self.team or self.owner or "")
 
-    def role_of(self, user: Any) -> Role | None:
+    def role_of(self, user: Any) -> TeamRole | None:
         """The rule of `_held_by` for this row: an owner's role, or the one in the team that holds it."""
         if not getattr(user, "is_authenticated", False):
             return None
         if self.team_id is None:
-            return Role.OWNER if self.owner_id == user.pk else None
+            return TeamRole.OWNER if self.owner_id == user.pk else None
         found = Membership.objects.filter(team_id=self.team_id, user_id=user.pk).values_list("role", flat=True).first()
-        return Role(found) if found else None
+        return TeamRole(found) if found else None
 
     def has_member(self, user: Any) -> bool:
         """Whether the user may read what is the team's, in any role."""

@@ -12,22 +12,22 @@ from leaderboard.models.accounts.one_time import OneTimeSecret
 from leaderboard.models.accounts.token import digest_of
 
 
-class Role(models.TextChoices):
+class TeamRole(models.TextChoices):
     OWNER = "owner", "Owner"
     MEMBER = "member", "Member"
     READER = "reader", "Reader"
 
 
-READING = frozenset(Role)
+READING = frozenset(TeamRole)
 """May see the team's submissions with their code and logs."""
-SUBMITTING = frozenset({Role.OWNER, Role.MEMBER})
+SUBMITTING = frozenset({TeamRole.OWNER, TeamRole.MEMBER})
 """May also submit, cancel, rerun and appeal."""
-MANAGING = frozenset({Role.OWNER})
+MANAGING = frozenset({TeamRole.OWNER})
 """May also edit and transfer entrants, and rule over the team."""
 
 
 class TeamQuerySet(models.QuerySet["Team"]):
-    def of(self, user: Any, roles: frozenset[Role] = READING) -> "TeamQuerySet":
+    def of(self, user: Any, roles: frozenset[TeamRole] = READING) -> "TeamQuerySet":
         """Teams in which the user has one of the roles."""
         return self.filter(memberships__user_id=user.pk, memberships__role__in=sorted(roles))
 
@@ -50,7 +50,7 @@ class Team(models.Model):
 class Membership(models.Model):
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=10, choices=Role.choices, default=Role.MEMBER)
+    role = models.CharField(max_length=10, choices=TeamRole.choices, default=TeamRole.MEMBER)
     joined_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -67,7 +67,7 @@ class TeamInvitation(OneTimeSecret):
     PREFIX = "pdt_"
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invitations")
-    role = models.CharField(max_length=10, choices=Role.choices, default=Role.MEMBER)
+    role = models.CharField(max_length=10, choices=TeamRole.choices, default=TeamRole.MEMBER)
     email = models.EmailField(blank=True, help_text="Where it was mailed; empty: handed on by its maker.")
     invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="team_invitations")
 

@@ -24,7 +24,7 @@ from leaderboard.models.audit import record
 from leaderboard.models.audit_values import edit_detail
 from leaderboard.models.entrants.ownership import TransferState
 from leaderboard.site import stale_forms
-from leaderboard.web.accounts.account_forms import EntrantForm, ReasonForm, TokenForm, TransferForm
+from leaderboard.web.accounts.account_forms import EntrantForm, RequestReasonForm, TokenForm, TransferForm
 from leaderboard.web.shared.lookups import own_entrant_or_404
 
 SHOWN_REQUESTS = 20
@@ -180,7 +180,7 @@ def entrant_page(request: HttpRequest, entrant: Entrant, status: int = 200, **mo
         .select_related("to_user", "to_team")
         .first(),
         "transfer_form": TransferForm(label_suffix=""),
-        "verify_form": ReasonForm(label_suffix=""),
+        "verify_form": RequestReasonForm(label_suffix=""),
         "verification": asked,
     }
     return render(request, "podium/entrants/entrant_form.html", context | more, status=status)

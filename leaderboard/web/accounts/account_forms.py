@@ -12,7 +12,7 @@ from leaderboard.entrants.name_records import why_refused
 from leaderboard.models import Entrant, NameKind, Team
 from leaderboard.models.accounts.token import Scope
 from leaderboard.models.entrants.ownership import REASON_CHARACTERS
-from leaderboard.models.entrants.team import MANAGING, Role
+from leaderboard.models.entrants.team import MANAGING, TeamRole
 from leaderboard.site.stale_forms import GuardedForm
 
 PUBLISHED = "Everybody may then read its solutions, past ones included, with the prompts and replies in their records."
@@ -77,7 +77,7 @@ class TeamForm(forms.Form):
 
 
 class TeamInvitationForm(forms.Form):
-    role = forms.ChoiceField(choices=Role.choices, initial=Role.MEMBER, help_text=ROLE_WORDS)
+    role = forms.ChoiceField(choices=TeamRole.choices, initial=TeamRole.MEMBER, help_text=ROLE_WORDS)
     email = forms.EmailField(
         label="Mail it to", required=False, help_text="Empty: it is shown to you, and you hand it on."
     )
@@ -113,7 +113,7 @@ class TransferForm(forms.Form):
         return {"to": found}
 
 
-class ReasonForm(forms.Form):
+class RequestReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=REASON_CHARACTERS,
         widget=forms.Textarea(attrs={"rows": 4}),

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 from django.views.decorators.http import require_safe
 
-from leaderboard.boards.changelog import Change, changes_of
+from leaderboard.boards.changelog import ChangelogEntry, changes_of
 from leaderboard.web.boards.tabs import release_context
 from leaderboard.web.shared.lookups import release_or_404
 from leaderboard.web.shared.shareable import (
@@ -49,13 +49,15 @@ def site_feed(_request: HttpRequest) -> HttpResponse:
     return _feed("Podium", (reverse("home"), reverse("site_feed")), changes, names_release=True)
 
 
-def _site_news() -> list[Change]:
+def _site_news() -> list[ChangelogEntry]:
     releases = public_releases().order_by("-published_at", "-id")[:FEED_RELEASES]
     changes = [one for release in releases for one in changes_of(STRANGER, release)[:FEED_ENTRIES]]
     return sorted(changes, key=lambda one: (one.at, one.key), reverse=True)[:FEED_ENTRIES]
 
 
-def _feed(title: str, pages: tuple[str, str], changes: Sequence[Change], names_release: bool = False) -> HttpResponse:
+def _feed(
+    title: str, pages: tuple[str, str], changes: Sequence[ChangelogEntry], names_release: bool = False
+) -> HttpResponse:
     """`pages` are the addresses of the page that the feed belongs to, and of the feed."""
     page, own = map(absolute, pages)
     feed = Atom1Feed(title=title, link=page, description=None, feed_url=own, feed_guid=own, author_name="Podium")

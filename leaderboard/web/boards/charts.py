@@ -21,13 +21,13 @@ from leaderboard.boards.compare import MOST
 from leaderboard.boards.differences import differences
 from leaderboard.charts import BOARD_CHARTS, DIFFERENCES, HISTORY, SCORE_VS_COST, SPEEDUPS
 from leaderboard.charts.boards.forest import Difference
-from leaderboard.charts.boards.history import Result
+from leaderboard.charts.boards.history import DatedResult
 from leaderboard.charts.boards.pass_at_k_bars import shown_ks
 from leaderboard.charts.boards.speedups import MAX_BOXES, SpeedupBox, box_of
 from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow, headed
 from leaderboard.models import Decision, ProblemScore, ReleaseTrack, Standing, Track
 from leaderboard.models.entrants.entrant import EntrantKind
-from leaderboard.web.boards.figures import Choice, board_figure
+from leaderboard.web.boards.figures import FigureChoice, board_figure
 from leaderboard.web.boards.tabs import release_context
 from leaderboard.web.shared.lookups import chosen_track, release_or_404, tracks_of
 from problems.models import Release
@@ -86,7 +86,7 @@ def speedup_boxes(user: Any, release: Release, track: Track | None) -> list[Spee
     return [box_of(pk, name, speedups[one]) for one, pk, name in entrants if speedups[one]]
 
 
-def results_over_time(user: Any, release: Release, track: Track | None) -> list[Result]:
+def results_over_time(user: Any, release: Release, track: Track | None) -> list[DatedResult]:
     """Every ranked entrant's counted result in the primary metric. One query."""
     metric = _metric(release)
     ranked = _by_rank(user, release, track).exclude(rank=None).exclude(primary_value=None)
@@ -94,7 +94,7 @@ def results_over_time(user: Any, release: Release, track: Track | None) -> list[
         "entrant_id", "entrant__name", "submission__created_at", "submission__measured_where", "primary_value"
     )
     return [
-        Result(pk, name, made_at(at, where), value, metric)
+        DatedResult(pk, name, made_at(at, where), value, metric)
         for pk, name, at, where, value in rows
         if metric and value is not None
     ]
@@ -109,7 +109,7 @@ def made_at(submitted: datetime, measured_where: Any) -> datetime:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceEntrant:
     """The entrant that the others are held against in the chart of differences."""
 
     entrant_id: int
@@ -117,15 +117,17 @@ class Reference:
     name: str
 
 
-def reference_of(user: Any, release: Release, track: Track | None, slug: str = "") -> Reference | None:
+def reference_of(user: Any, release: Release, track: Track | None, slug: str = "") -> ReferenceEntrant | None:
     """The board's entrant of this name, without one the first by rank; None if there is none. One query."""
     board = _by_rank(user, release, track)
     found = board.filter(entrant__slug=slug) if slug else board.exclude(rank=None)
     row = found.values_list("entrant_id", "entrant__slug", "entrant__name").first()
-    return Reference(*row) if row else None
+    return ReferenceEntrant(*row) if row else None
 
 
-def difference_rows(user: Any, release: Release, track: Track | None, reference: Reference | None) -> list[Difference]:
+def difference_rows(
+    user: Any, release: Release, track: Track | None, reference: ReferenceEntrant | None
+) -> list[Difference]:
     """The first other ranked entrants less the reference, the largest difference first. At most six queries."""
     if reference is None:
         return []
@@ -154,14 +156,14 @@ def drawn_by(rows: Sequence[BoardRow], name: str) -> Sequence[BoardRow]:
     return [replace(row, metric=chosen) for row in rows] if chosen else rows
 
 
-def _score(rows: Sequence[BoardRow], track: Track | None) -> Choice | None:
+def _score(rows: Sequence[BoardRow], track: Track | None) -> FigureChoice | None:
     """The metrics among which a reader chooses what stands against cost; None without a second one."""
     options = {metric.name: headed(metric) for metric in metrics_of(rows)}
     kept = {"track": track.slug} if track else {}
-    return Choice("metric", "Score", options, rows[0].metric.name, kept) if len(options) > 1 else None
+    return FigureChoice("metric", "Score", options, rows[0].metric.name, kept) if len(options) > 1 else None
 
 
-def _sources(reference: Reference | None) -> dict[str, _Source]:
+def _sources(reference: ReferenceEntrant | None) -> dict[str, _Source]:
     """The source of each chart's rows."""
     return dict.fromkeys(BOARD_CHARTS, chart_rows) | {
         SPEEDUPS.name: speedup_boxes,
@@ -170,12 +172,12 @@ def _sources(reference: Reference | None) -> dict[str, _Source]:
     }
 
 
-def _against(reference: Reference, rows: Sequence[BoardRow], track: Track | None) -> Choice:
+def _against(reference: ReferenceEntrant, rows: Sequence[BoardRow], track: Track | None) -> FigureChoice:
     """Among the page's entrants, and the reference itself if it is none of them."""
     options = {row.slug: row.name for row in rows}
     options.setdefault(reference.slug, reference.name)
     kept = {"track": track.slug} if track else {}
-    return Choice("against", "Compare with", options, reference.slug, kept)
+    return FigureChoice("against", "Compare with", options, reference.slug, kept)
 
 
 @require_safe

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
-from leaderboard.boards.compare import LEAST, MOST, Comparison, compare
+from leaderboard.boards.compare import LEAST, MOST, BoardComparison, compare
 from leaderboard.charts.boards.compare import FIGURES
 from leaderboard.charts.boards.forest import interval, points
 from leaderboard.models import ReleaseTrack, Standing
@@ -53,7 +53,7 @@ def _standings(request: HttpRequest, place: ReleaseTrack) -> dict[str, Standing]
     }
 
 
-def _compared(place: ReleaseTrack, chosen: Sequence[Standing]) -> Comparison | None:
+def _compared(place: ReleaseTrack, chosen: Sequence[Standing]) -> BoardComparison | None:
     return compare(place, chosen, settings.BOOTSTRAP_DRAWS) if LEAST <= len(chosen) <= MOST else None
 
 
@@ -91,7 +91,7 @@ def _choose_board(request: HttpRequest) -> HttpResponse:
     return render(request, "podium/boards/compare_board.html", context)
 
 
-def _summary(found: Comparison) -> list[dict[str, Any]]:
+def _summary(found: BoardComparison) -> list[dict[str, Any]]:
     """Each entrant, and how it stands against the first."""
     pairs = [None, *found.pairs]
     return [
@@ -109,7 +109,7 @@ def _named(chosen: Sequence[Standing]) -> dict[str, str]:
     return dict(zip(_NAMES, (one.entrant.slug for one in chosen), strict=False))
 
 
-def _figures(found: Comparison, query: str) -> list[ChartFigure]:
+def _figures(found: BoardComparison, query: str) -> list[ChartFigure]:
     made = []
     for name, (title, caption, _, table) in FIGURES.items():
         if name != "speedups" or found.speedups:

@@ -14,7 +14,7 @@ from problems.models import Release
 
 
 @dataclass(frozen=True)
-class Choice:
+class FigureChoice:
     """A reader's choice for one figure of a page: a list in a form of its own."""
 
     name: str
@@ -36,7 +36,7 @@ class ChartFigure:
     name: str
     url: str
     table: Table
-    choice: Choice | None = None
+    choice: FigureChoice | None = None
 
     @property
     def table_rows(self) -> SafeString:
@@ -55,7 +55,7 @@ def with_track(address: str, track: Track | None) -> str:
 
 
 def board_figure(
-    release: Release, track: Track | None, chart: Chart[Row], rows: Sequence[Row], choice: Choice | None = None
+    release: Release, track: Track | None, chart: Chart[Row], rows: Sequence[Row], choice: FigureChoice | None = None
 ) -> ChartFigure:
     address = reverse("chart", args=[release.slug, chart.name])
     if choice:

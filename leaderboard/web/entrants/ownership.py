@@ -13,7 +13,7 @@ from leaderboard.errors import Refused
 from leaderboard.models import Transfer
 from leaderboard.models.entrants.ownership import RequestKind, TransferState
 from leaderboard.web.accounts.account import entrant_page
-from leaderboard.web.accounts.account_forms import ReasonForm, TransferForm
+from leaderboard.web.accounts.account_forms import RequestReasonForm, TransferForm
 from leaderboard.web.shared.lookups import entrant_or_404, own_entrant_or_404
 
 
@@ -61,7 +61,7 @@ def answer_offer(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def ask_verification(request: HttpRequest, slug: str) -> HttpResponse:
     entrant = own_entrant_or_404(request, slug)
-    form = ReasonForm(request.POST, label_suffix="")
+    form = RequestReasonForm(request.POST, label_suffix="")
     if _asked(request, form, RequestKind.VERIFY, entrant):
         return redirect("edit_entrant", slug)
     return entrant_page(request, entrant, 422, verify_form=form)
@@ -71,7 +71,7 @@ def ask_verification(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def claim_entrant(request: HttpRequest, slug: str) -> HttpResponse:
     entrant = entrant_or_404(request, slug)
-    form = ReasonForm(request.POST or None, label_suffix="")
+    form = RequestReasonForm(request.POST or None, label_suffix="")
     if request.method == "POST" and _asked(request, form, RequestKind.CLAIM, entrant):
         return redirect("account")
     may_ask = entrant_requests.may_ask(request.user, RequestKind.CLAIM, entrant)
@@ -79,7 +79,7 @@ def claim_entrant(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "podium/entrants/claim.html", context, status=422 if form.is_bound else 200)
 
 
-def _asked(request: HttpRequest, form: ReasonForm, kind: str, entrant: Any) -> bool:
+def _asked(request: HttpRequest, form: RequestReasonForm, kind: str, entrant: Any) -> bool:
     if not form.is_valid():
         return False
     try:

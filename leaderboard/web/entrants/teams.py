@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from leaderboard.actions.entrants import teams as acts
 from leaderboard.errors import Refused
 from leaderboard.models import Membership, Team, TeamInvitation
-from leaderboard.models.entrants.team import Role
+from leaderboard.models.entrants.team import TeamRole
 from leaderboard.web.accounts.account_forms import JoinForm, TeamForm, TeamInvitationForm
 
 
@@ -127,10 +127,10 @@ def _own_team_or_404(request: HttpRequest, slug: str) -> Team:
 def _page(request: HttpRequest, found: Team, status: int = 200, **more: Any) -> HttpResponse:
     members = list(found.memberships.select_related("user"))
     mine = next(one for one in members if one.user_id == request.user.pk)
-    is_owner = mine.role == Role.OWNER
+    is_owner = mine.role == TeamRole.OWNER
     context = {
         "current": "teams", "team": found, "members": members, "mine": mine, "is_owner": is_owner,
-        "roles": Role.choices, "entrants": found.entrants.all(),
+        "roles": TeamRole.choices, "entrants": found.entrants.all(),
         "invitations": TeamInvitation.usable().filter(team=found).select_related("invited_by") if is_owner else [],
         "invitation_form": TeamInvitationForm(),
     }  # fmt: skip

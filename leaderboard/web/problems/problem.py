@@ -14,7 +14,7 @@ from leaderboard.charts.results import roofline as charts
 from leaderboard.charts.results import runtimes as runtime_charts
 from leaderboard.charts.results import sizes as size_charts
 from leaderboard.models import Decision, ProblemTrack, Track
-from leaderboard.results.rates import Declared, cases_with_time
+from leaderboard.results.rates import DeclaredWork, cases_with_time
 from leaderboard.results.timings import whose_clock
 from leaderboard.web.boards.tabs import release_context
 from leaderboard.web.intake import submit_forms
@@ -98,7 +98,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "is_readable": is_readable, "is_question": (is_question := spec.kind in SITE_KINDS),
         "is_sealed": is_question and visibility.seals_questions(request.user, found.release),
         "tracks": tracks, "track": track,
-        "on_track": on_track, "cases": cases, "case": case, "work": Declared.by([case] if case else cases),
+        "on_track": on_track, "cases": cases, "case": case, "work": DeclaredWork.by([case] if case else cases),
         "too_short": {one.name for one in found.public_cases} - {one.name for one in cases},
         "too_short_words": TOO_SHORT,
         "why_no_case_time": capfirst(TOO_SHORT) if case and spec.kind == Kind.FUNCTION else "",

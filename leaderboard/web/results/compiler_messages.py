@@ -24,7 +24,7 @@ _IS_ERROR = re.compile(r"\b(?:fatal )?error\b|undefined reference|multiple defin
 _PYTHON_ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)\b.*$")
 
 
-class Place(NamedTuple):
+class SourcePlace(NamedTuple):
     """The target of a line of a log; `start` and `end` are the columns of the words that name it."""
 
     path: str
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Message:
+class CompilerMessage:
     """An error at a line of one of the sample's own files."""
 
     path: str
@@ -47,12 +47,12 @@ class Message:
         return anchor(self.path, self.line)
 
 
-def errors_in(log: str, paths: Sequence[str]) -> list[Message]:
+def errors_in(log: str, paths: Sequence[str]) -> list[CompilerMessage]:
     """The errors that name a line of one of these files, in the order of the log; at most MAX_MESSAGES.
 
     Of a Python traceback it is the last frame in these files, with the exception's own line.
     """
-    found: dict[Message, None] = {}
+    found: dict[CompilerMessage, None] = {}
     frame: tuple[str, int] | None = None
     for text in log.splitlines():
         place = place_in(text)
@@ -60,16 +60,16 @@ def errors_in(log: str, paths: Sequence[str]) -> list[Message]:
         if place and own and text.lstrip().startswith("File "):
             frame = (own, place.line)
         elif place and own and _IS_ERROR.search(place.words):
-            found[Message(own, place.line, place.words[:MAX_LINE_CHARACTERS])] = None
+            found[CompilerMessage(own, place.line, place.words[:MAX_LINE_CHARACTERS])] = None
         elif frame and _PYTHON_ERROR.match(text):
-            found[Message(*frame, text[:MAX_LINE_CHARACTERS])] = None
+            found[CompilerMessage(*frame, text[:MAX_LINE_CHARACTERS])] = None
             frame = None
         if len(found) >= MAX_MESSAGES:
             break
     return list(found)
 
 
-def place_in(text: str) -> Place | None:
+def place_in(text: str) -> SourcePlace | None:
     """The target of a line of a log, if it has one."""
     if len(text) < _SHORTEST:
         return None
@@ -77,7 +77,7 @@ def place_in(text: str) -> Place | None:
         text = text[: 2 * MAX_LINE_CHARACTERS]
     for pattern in _PLACES:
         if found := pattern.match(text):
-            return Place(found["path"], int(found["line"]), found["words"].strip(), *found.span("place"))
+            return SourcePlace(found["path"], int(found["line"]), found["words"].strip(), *found.span("place"))
     return None
 
 

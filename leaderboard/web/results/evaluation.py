@@ -22,7 +22,7 @@ from leaderboard.results.headline import counted_of, headline_of
 from leaderboard.results.listings import build_log, kernels_of
 from leaderboard.results.measured import measured_words, where_measured
 from leaderboard.results.measurements import held_out_of, measurements_of, provenance_rows, ranked_time_ms, runs_of
-from leaderboard.results.rates import Declared
+from leaderboard.results.rates import DeclaredWork
 from leaderboard.results.reproduce import recipe_of, solutions_file
 from leaderboard.results.shown_cases import ShownCase, shown_cases, shown_measurements
 from leaderboard.results.timings import are_provisional, device_facts, facts_as_others, roof_of, timings_of, whose_clock
@@ -133,7 +133,7 @@ def _times(
         "held_out": held_out_of(own),
         "place": place_of(user, found, result.speedup, ranked_time_ms(rows)),
         "cases": case_table(shown_cases(view, kept), timings),
-        "work": Declared.by(cases), "roof": roof, "device_facts": device_facts(rows),
+        "work": DeclaredWork.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "facts_as_others": facts_as_others(rows),
         "provisional": are_provisional(result, found.submission.release),
         "self_reported": any(row.clock == Clock.SELF for row in rows),

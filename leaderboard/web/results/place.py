@@ -12,7 +12,7 @@ from leaderboard.web.problems.problem_ranking import By, counted_figure
 
 
 @dataclass(frozen=True)
-class Place:
+class SamplePlace:
     """Other models are compared by their best sample; only results that the user may see count, baselines do not."""
 
     by: By
@@ -39,7 +39,7 @@ class Place:
         return 1 + (self.change or 0.0)
 
 
-def place_of(user: Any, found: Evaluation, speedup: float | None, time_ms: float | None) -> Place | None:
+def place_of(user: Any, found: Evaluation, speedup: float | None, time_ms: float | None) -> SamplePlace | None:
     """The place; None without the figure that the release counts. Makes two queries."""
     submission = found.submission
     by = counted_figure(submission.release)
@@ -55,7 +55,7 @@ def place_of(user: Any, found: Evaluation, speedup: float | None, time_ms: float
     earlier = timed.filter(submission__entrant=submission.entrant_id, submission__lt=submission.pk)
     earlier_best = earlier.aggregate(best=best_of(field))["best"]
     change = _gain(by, own, earlier_best) if earlier_best else None
-    return Place(by, len(best), sum(_gain(by, own, one) > 0 for one in best), earlier_best, change)
+    return SamplePlace(by, len(best), sum(_gain(by, own, one) > 0 for one in best), earlier_best, change)
 
 
 def _gain(by: By, own: float, other: float) -> float:

@@ -13,7 +13,7 @@ from scoring.board_input import from_samples
 from scoring.fast_p import fast_counts, fast_p
 from scoring.median import Z_95, median_interval, median_ranks
 from scoring.metrics import CORRECT_SPEEDUP, SPEEDUP
-from scoring.paired import Drawn, paired_difference
+from scoring.paired import DrawnPairs, paired_difference
 from scoring.pass_at_k import pass_at_k
 from scoring.ranking import FAMILY_LEVEL, rank_entrants
 from scoring.sample import TimedCase, counted_if_surely_faster, ratio_arm, sample_speedup
@@ -145,7 +145,7 @@ def _listed(values: Sequence[float]) -> str:
 
 def _paired() -> Worked:
     first, second = np.array(_FIRST), np.array(_SECOND)
-    found = paired_difference(first, second, np.ones(len(_FIRST), dtype=bool), Drawn(SEED, DRAWS))
+    found = paired_difference(first, second, np.ones(len(_FIRST), dtype=bool), DrawnPairs(SEED, DRAWS))
     differences = first - second
     return Worked(
         f"The entrant above, and a second with {_listed(_SECOND)} on the same problems.",

@@ -19,7 +19,7 @@ from leaderboard.models import Sample, Submission
 from leaderboard.standings.absent import absent_samples
 from leaderboard.submissions import rollouts as reading
 from leaderboard.visibility import SubmissionView
-from leaderboard.web.results.verdicts import Look, look_of, to_choose_from
+from leaderboard.web.results.verdicts import Chip, look_of, to_choose_from
 from leaderboard.web.shared.lookups import submission_or_404
 from leaderboard.web.shared.paging import other_parameters, page_of
 from leaderboard.web.submissions.rollout_query import RolloutQuery, asked_for
@@ -32,11 +32,11 @@ PAGE_SAMPLES = 20
 
 
 @dataclass(frozen=True)
-class ProblemRow:
+class RolloutProblem:
     """A problem and its numbers of samples by verdict or state."""
 
     problem: Problem
-    counts: Sequence[tuple[Look, int]]
+    counts: Sequence[tuple[Chip, int]]
 
 
 @require_safe
@@ -58,14 +58,14 @@ def rollouts(request: HttpRequest, pk: int) -> HttpResponse:
         context |= _samples(request, found, view, query, problem, matching)
         return render(request, "podium/submissions/rollout.html", context)
     page = page_of(request, matching)
-    rows = [ProblemRow(one, counted.get(one.pk, [])) for one in page.object_list]
+    rows = [RolloutProblem(one, counted.get(one.pk, [])) for one in page.object_list]
     return render(request, "podium/submissions/rollouts.html", context | {"page": page, "rows": rows})
 
 
-def _counts(query: RolloutQuery, view: SubmissionView) -> dict[int, list[tuple[Look, int]]]:
+def _counts(query: RolloutQuery, view: SubmissionView) -> dict[int, list[tuple[Chip, int]]]:
     """Counts by problem id; the most frequent verdict first."""
     rows = view.told(query.evaluations).order_by().values_list("problem_id", "state", "told")
-    found: dict[int, dict[Look, int]] = {}
+    found: dict[int, dict[Chip, int]] = {}
     for problem_id, state, verdict, n in rows.annotate(n=Count("pk")):
         counts = found.setdefault(problem_id, {})
         look = look_of(state, verdict)

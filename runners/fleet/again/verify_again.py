@@ -11,7 +11,7 @@ from django.db.models import Max
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from leaderboard.actions.rejudging.rejudge import Scope, drop, start
+from leaderboard.actions.rejudging.rejudge import RejudgeScope, drop, start
 from leaderboard.curation.verification import REFERENCE
 from leaderboard.errors import Refused
 from leaderboard.models import Evaluation, Rejudge, RejudgeState, ReleaseTrack, Track
@@ -40,7 +40,7 @@ def _verify(place: ReleaseTrack) -> bool:
     for old in earlier.filter(state=RejudgeState.READY):
         drop(None, old, "A newer verification takes its place.")
     try:
-        start(None, Scope(place.release, place.track, references_only=True), reason)
+        start(None, RejudgeScope(place.release, place.track, references_only=True), reason)
     except Refused:
         return False  # an organiser's rejudge holds the references; their turn comes after it
     return True

@@ -13,7 +13,7 @@ from leaderboard.site.numerals import duration
 from leaderboard.standings.absent import absent_verdicts
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.results.case_rows import CaseTable, case_table
-from leaderboard.web.results.verdicts import STATES, VERDICTS, Look
+from leaderboard.web.results.verdicts import STATES, VERDICTS, Chip
 from runners.fleet.models import Attempt, AttemptState
 from runners.fleet.queue.queue_place import QueuePlace, queue_places, running_stages
 from runners.fleet.queue.waiting import waits_of
@@ -22,10 +22,10 @@ SHOWN_ATTEMPTS = 12
 
 
 @dataclass(frozen=True)
-class Part:
+class BarPart:
     """One part of the progress bar."""
 
-    look: Look
+    look: Chip
     n: int
     percent: float
 
@@ -42,7 +42,7 @@ class ProgressCounts:
     n_queued: int
     n_running: int
     n_passed: int
-    counts: list[Part]
+    counts: list[BarPart]
     stages: dict[str, int]
     running: list[Attempt]
     places: list[QueuePlace]
@@ -119,11 +119,11 @@ def progress_of(submission: Submission, view: SubmissionView) -> ProgressCounts:
     )
 
 
-def _counts(rows: Sequence[tuple[str, str | None, int]], total: int) -> list[Part]:
+def _counts(rows: Sequence[tuple[str, str | None, int]], total: int) -> list[BarPart]:
     """The parts of the progress bar: ended work by verdict, in the order of the verdicts, then the rest by state."""
     found: dict[str, int] = {}
     for state, verdict, n in rows:
         key = verdict if verdict and state == EvaluationState.DONE else state
         found[key] = found.get(key, 0) + n
     looks = {**VERDICTS, **{name: STATES[name] for name in ("leased", "queued", "cancelled")}}
-    return [Part(look, found[key], 100 * found[key] / total) for key, look in looks.items() if found.get(key)]
+    return [BarPart(look, found[key], 100 * found[key] / total) for key, look in looks.items() if found.get(key)]

@@ -8,7 +8,7 @@ import pytest
 from leaderboard import blobs
 from leaderboard.actions.submissions.rerun import rerun
 from leaderboard.errors import Conflict, NotAllowed, Refused
-from leaderboard.imports.import_results import Imported, ImportTarget, import_results
+from leaderboard.imports.import_results import ImportedResults, ImportTarget, import_results
 from leaderboard.models import (
     AuditEntry,
     Counted,
@@ -61,7 +61,7 @@ class Importer:
     def __init__(self, place: ImportTarget, folder: Path) -> None:
         self.place, self.path = place, folder / "alpha-graded-solutions.jsonl"
 
-    def __call__(self, *rows: dict[str, Any], user: Any = None) -> Imported:
+    def __call__(self, *rows: dict[str, Any], user: Any = None) -> ImportedResults:
         return import_results(user, self.place, graded.write(self.path, rows), self.path.name)
 
 

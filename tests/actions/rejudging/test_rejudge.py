@@ -10,7 +10,7 @@ from django.test import Client
 from leaderboard.actions.curation.decide import appeal, decide_flag
 from leaderboard.actions.rejudging import rejudge as rejudges
 from leaderboard.actions.rejudging.apply_rejudge import apply
-from leaderboard.actions.rejudging.rejudge import Scope, drop, start
+from leaderboard.actions.rejudging.rejudge import RejudgeScope, drop, start
 from leaderboard.actions.submissions.cancel import cancel
 from leaderboard.actions.submissions.rerun import rerun
 from leaderboard.errors import Conflict, NotAllowed, Refused
@@ -93,7 +93,7 @@ def state_of_the_board() -> list[Any]:
 
 def test_a_rejudge_changes_nothing_until_it_is_applied(judged: Site, node: WireNode) -> None:
     before = state_of_the_board()
-    made = start(judged.organiser, Scope(judged.release), "A harness was mended.")
+    made = start(judged.organiser, RejudgeScope(judged.release), "A harness was mended.")
     assert (made.state, made.n_evaluations, made.n_left_out) == ("running", 3, 0)
     assert work_all(node, FAILED) == 3
     rank_touched()
@@ -115,7 +115,7 @@ def test_a_rejudge_changes_nothing_until_it_is_applied(judged: Site, node: WireN
 
 
 def test_live_work_goes_first_and_takes_turns_as_without_the_rejudge(judged: Site, node: WireNode) -> None:
-    start(judged.organiser, Scope(judged.release), "why")
+    start(judged.organiser, RejudgeScope(judged.release), "why")
     first = judged.submit({"a/1": ["exit 1"], "a/2": ["exit 1"], "a/3": ["exit 1"]})
     begun = [node.take()["evaluation"], node.take()["evaluation"]]
     assert {Evaluation.objects.get(pk=pk).submission_id for pk in begun} == {first.pk}
@@ -127,50 +127,50 @@ def test_live_work_goes_first_and_takes_turns_as_without_the_rejudge(judged: Sit
 
 
 def test_waiting_shadow_work_is_no_sign_of_a_slow_site(judged: Site) -> None:
-    start(judged.organiser, Scope(judged.release), "why")
+    start(judged.organiser, RejudgeScope(judged.release), "why")
     assert Client().get("/readyz").json()["oldest_queued_job_seconds"] is None
 
 
 def test_its_work_is_graded_anew(judged: Site, node: WireNode) -> None:
-    start(judged.organiser, Scope(judged.release), "why")
+    start(judged.organiser, RejudgeScope(judged.release), "why")
     work = node.take()
     assert work["rules"]["purpose"] == "rerun"
 
 
 def test_starting_twice_is_one_rejudge(judged: Site) -> None:
-    scope = Scope(judged.release, judged.track)
+    scope = RejudgeScope(judged.release, judged.track)
     assert start(judged.organiser, scope, "why") == start(judged.organiser, scope, "why again")
     assert Job.objects.filter(state="queued").count() == 3
 
 
 def test_what_another_open_rejudge_holds_is_left_out_and_told(judged: Site) -> None:
     (first, *_) = judged.release.problems.order_by("position")
-    start(judged.organiser, Scope(judged.release, problems=[first]), "one problem")
-    made = start(judged.organiser, Scope(judged.release), "all of it")
+    start(judged.organiser, RejudgeScope(judged.release, problems=[first]), "one problem")
+    made = start(judged.organiser, RejudgeScope(judged.release), "all of it")
     assert (made.n_evaluations, made.n_left_out) == (2, 1)
     with pytest.raises(Refused, match="3 are part of another open rejudge"):
-        start(judged.organiser, Scope(judged.release, judged.track), "again")
+        start(judged.organiser, RejudgeScope(judged.release, judged.track), "again")
 
 
 def test_by_node_and_by_counted_submissions(judged: Site, node: WireNode) -> None:
     judged.submit({"a/1": ["exit 3"]})  # the newer one counts from now on
     assert work_all(node, timed(5.0)) == 1
     rank_touched()
-    assert rejudges.chosen(Scope(judged.release)).count() == 4
-    assert rejudges.chosen(Scope(judged.release, counted_only=True)).count() == 1
-    assert rejudges.chosen(Scope(node="node-1")).count() == 4
-    assert rejudges.chosen(Scope(node="node-2")).count() == 0
+    assert rejudges.chosen(RejudgeScope(judged.release)).count() == 4
+    assert rejudges.chosen(RejudgeScope(judged.release, counted_only=True)).count() == 1
+    assert rejudges.chosen(RejudgeScope(node="node-1")).count() == 4
+    assert rejudges.chosen(RejudgeScope(node="node-2")).count() == 0
 
 
 @pytest.mark.parametrize(
     ("scope", "reason", "words"),
     [
-        (Scope(), "why", "Name a release or a node"),
-        (Scope(node="nobody"), "why", "no finished evaluation"),
-        (Scope(node="node-1"), "  ", "Say why"),
+        (RejudgeScope(), "why", "Name a release or a node"),
+        (RejudgeScope(node="nobody"), "why", "no finished evaluation"),
+        (RejudgeScope(node="node-1"), "  ", "Say why"),
     ],
 )
-def test_bad_scopes_are_refused(judged: Site, scope: Scope, reason: str, words: str) -> None:
+def test_bad_scopes_are_refused(judged: Site, scope: RejudgeScope, reason: str, words: str) -> None:
     with pytest.raises(Refused, match=words):
         start(judged.organiser, scope, reason)
     assert not Rejudge.objects.exists()
@@ -179,20 +179,20 @@ def test_bad_scopes_are_refused(judged: Site, scope: Scope, reason: str, words: 
 def test_too_many_are_refused_with_their_number(judged: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rejudges, "MAX_EVALUATIONS", 2)
     with pytest.raises(Refused, match="has 3 evaluations; one rejudge may have 2"):
-        start(judged.organiser, Scope(judged.release), "why")
+        start(judged.organiser, RejudgeScope(judged.release), "why")
 
 
 def test_only_organisers_rejudge(judged: Site) -> None:
     with pytest.raises(NotAllowed):
-        start(judged.owner, Scope(judged.release), "why")
-    made = start(judged.organiser, Scope(judged.release), "why")
+        start(judged.owner, RejudgeScope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     for act in (lambda: drop(judged.owner, made), lambda: apply(judged.owner, made, "why")):
         with pytest.raises(NotAllowed):
             act()
 
 
 def test_a_result_delivered_twice_counts_once(judged: Site, node: WireNode) -> None:
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     works = node.take_up_to(9)
     for work in [*works, *works]:
         assert node.report(work, FAILED).status_code == 200
@@ -203,7 +203,7 @@ def test_a_result_delivered_twice_counts_once(judged: Site, node: WireNode) -> N
 
 def test_a_node_killed_between_loses_nothing(judged: Site, node: WireNode) -> None:
     node.hello()
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     work = node.begin(node.take())
     node.start_anew()
     assert Attempt.objects.get(pk=work["attempt"]).state == "expired"
@@ -215,7 +215,7 @@ def test_a_node_killed_between_loses_nothing(judged: Site, node: WireNode) -> No
 def test_a_kill_while_applying_leaves_all_as_it_was(
     judged: Site, node: WireNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     work_all(node, FAILED)
     before = state_of_the_board(), Result.objects.count()
     with monkeypatch.context() as patched:
@@ -228,7 +228,7 @@ def test_a_kill_while_applying_leaves_all_as_it_was(
 
 
 def test_it_is_applied_once(judged: Site, node: WireNode) -> None:
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     with pytest.raises(Conflict, match="is running"):
         apply(judged.organiser, made, "public")
     work_all(node, FAILED)
@@ -243,7 +243,7 @@ def test_it_is_applied_once(judged: Site, node: WireNode) -> None:
 
 
 def test_live_results_that_changed_meanwhile_are_told_and_left(judged: Site, node: WireNode) -> None:
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     work_all(node, FAILED)
     changed = Evaluation.objects.live().order_by("pk").first()
     assert changed is not None
@@ -260,7 +260,7 @@ def test_an_evaluation_with_an_open_appeal_is_left_and_the_appeal_stays_open(jud
     flag = Flag.objects.create(result_id=live.current_result_id or 0, code="throttled", scope="time")
     ruling = decide_flag(judged.organiser, flag, upheld=True, public_reason="Too hot.")
     appeal(judged.owner, ruling, "The fan was broken.")
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     work_all(node, FAILED)
     assert apply(judged.organiser, made, "public") == {"applied": 2, "appealed": 1}
     before, live.current_result = live.current_result, None
@@ -273,7 +273,7 @@ def test_an_answered_appeal_holds_nothing_up(judged: Site, node: WireNode) -> No
     live = Evaluation.objects.live().select_related("current_result").order_by("pk")[0]
     flag = Flag.objects.create(result_id=live.current_result_id or 0, code="throttled", scope="time")
     appeal(judged.owner, decide_flag(judged.organiser, flag, upheld=True, public_reason="Hot."), "No.")
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     work_all(node, FAILED)
     decide_flag(judged.organiser, flag, upheld=True, public_reason="It was.")
     assert apply(judged.organiser, made, "public") == {"applied": 3}
@@ -290,7 +290,9 @@ def test_a_rerun_drops_no_open_appeal(judged: Site, node: WireNode) -> None:
 
 
 def test_a_platform_error_is_never_applied(judged: Site, node: WireNode) -> None:
-    made = start(judged.organiser, Scope(judged.release, problems=[judged.release.problems.get(task_id="a/1")]), "why")
+    made = start(
+        judged.organiser, RejudgeScope(judged.release, problems=[judged.release.problems.get(task_id="a/1")]), "why"
+    )
     for _ in range(3):
         attempt = Attempt.objects.get(pk=node.take()["attempt"])
         lose(attempt, AttemptState.FAULTED, "disk full")
@@ -301,13 +303,13 @@ def test_a_platform_error_is_never_applied(judged: Site, node: WireNode) -> None
 
 def test_dropping_cancels_what_runs_and_frees_the_evaluations(judged: Site, node: WireNode) -> None:
     before = state_of_the_board()
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     work = node.take()
     drop(judged.organiser, made, "not needed")
     assert node.report(work, FAILED).json()["code"] == "cancelled"
     assert node.claim().status_code == 204
     assert (made.state, state_of_the_board()) == ("dropped", before)
-    again = start(judged.organiser, Scope(judged.release), "now it is")
+    again = start(judged.organiser, RejudgeScope(judged.release), "now it is")
     assert Evaluation.objects.filter(purpose=Purpose.SHADOW).count() == 3
     assert work_all(node, timed(5.0)) == 3
     again.refresh_from_db()
@@ -317,7 +319,7 @@ def test_dropping_cancels_what_runs_and_frees_the_evaluations(judged: Site, node
 def test_a_cancelled_submission_does_not_hold_a_rejudge_up(judged: Site, node: WireNode) -> None:
     stuck = judged.submit({"a/1": ["exit 4"], "a/2": ["exit 4"]})
     node.report(node.take(), timed(5.0))
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     running = node.take()  # the submission's second sample, which is live
     assert cancel(judged.owner, stuck) == 1
     assert node.report(running).status_code == 409
@@ -334,7 +336,7 @@ def test_a_cancelled_submission_does_not_hold_a_rejudge_up(judged: Site, node: W
 def test_times_beyond_the_interval_or_three_percent_are_changes(
     judged: Site, node: WireNode, candidate_ms: float, spread: float, change: str
 ) -> None:
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     work_all(node, timed(candidate_ms, spread=spread))
     item = made.items.first()
     assert item is not None
@@ -342,7 +344,7 @@ def test_times_beyond_the_interval_or_three_percent_are_changes(
 
 
 def test_an_applied_time_ranks_against_its_own_baseline(judged: Site, node: WireNode) -> None:
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     work_all(node, timed(2.0, baseline_ms=8.0))
     apply(judged.organiser, made, "public")
     rank_touched()
@@ -358,7 +360,7 @@ def test_shared_baselines_of_shadow_work_are_their_own(judged: Site, node: WireN
         rows = [one.model_copy(update={"shared": one.role == Role.BASELINE, "key": "k"}) for one in made.measurements]
         return made.model_copy(update={"measurements": rows})
 
-    start(judged.organiser, Scope(judged.release), "why")
+    start(judged.organiser, RejudgeScope(judged.release), "why")
     work_all(node, shared(7.0))
     judged.submit({"a/1": ["exit 5"]})
     work_all(node, shared(3.0))
@@ -367,7 +369,7 @@ def test_shared_baselines_of_shadow_work_are_their_own(judged: Site, node: WireN
 
 
 def test_an_item_belongs_to_one_open_rejudge(judged: Site) -> None:
-    made = start(judged.organiser, Scope(judged.release), "why")
+    made = start(judged.organiser, RejudgeScope(judged.release), "why")
     item = made.items.first()
     assert item is not None
     twin = Rejudge.objects.create(release=judged.release, scope="other", reason="x")

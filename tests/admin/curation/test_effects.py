@@ -13,7 +13,7 @@ from leaderboard.actions.curation import curate
 from leaderboard.actions.curation.carry import carry
 from leaderboard.actions.curation.decide import appeal, decide_flag, void_problem
 from leaderboard.actions.problems import drafts
-from leaderboard.actions.rejudging.rejudge import Scope, start
+from leaderboard.actions.rejudging.rejudge import RejudgeScope, start
 from leaderboard.admin.base import Act, ActingAdmin
 from leaderboard.models import AuditEntry, Clarification, Decision, Evaluation, Flag, Standing, Submission
 from leaderboard.rows.shadows import note_shadow_result
@@ -207,7 +207,7 @@ def test_applying_a_rejudge_tells_its_outcomes_and_standings(cast: Any, board: R
     flag = Flag.objects.create(result_id=first.current_result_id or 0, code="throttled", scope="time")
     appeal(cast.owner, decide_flag(cast.organiser, flag, upheld=True, public_reason="Hot."), "No.")
     rank_touched()
-    made = start(cast.organiser, Scope(board), "why")
+    made = start(cast.organiser, RejudgeScope(board), "why")
     for one in Submission.objects.all():
         factories.judge(one, lambda _: factories.report(Verdict.TEST_FAILED))
     for item in made.items.select_related("shadow__current_result"):

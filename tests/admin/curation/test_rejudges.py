@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from leaderboard.actions.rejudging.rejudge import Scope, start
+from leaderboard.actions.rejudging.rejudge import RejudgeScope, start
 from leaderboard.models import Evaluation, Rejudge
 from runners.wire.protocol import Purpose, Verdict
 from tests.admin.pages import act, signed_in, text
@@ -99,7 +99,7 @@ def test_changed_samples_come_100_a_page_with_the_same_queries(
     site: Site, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Any
 ) -> None:
     monkeypatch.setattr("leaderboard.curation.rejudging.PAGE_ROWS", 3)
-    made = start(site.organiser, Scope(site.release), "why")
+    made = start(site.organiser, RejudgeScope(site.release), "why")
     work_all(FAILED)
     browser = signed_in(site.organiser)
     with django_assert_max_num_queries(22):
@@ -112,7 +112,7 @@ def test_changed_samples_come_100_a_page_with_the_same_queries(
 
 
 def test_only_organisers_see_and_do_it(site: Site) -> None:
-    made = start(site.organiser, Scope(site.release), "why")
+    made = start(site.organiser, RejudgeScope(site.release), "why")
     work_all(FAILED)
     addresses = [
         reverse(f"admin:{REJUDGE}_changelist"),
@@ -131,7 +131,7 @@ def test_only_organisers_see_and_do_it(site: Site) -> None:
 
 
 def test_a_shadow_page_says_what_it_is(site: Site) -> None:
-    start(site.organiser, Scope(site.release), "why")
+    start(site.organiser, RejudgeScope(site.release), "why")
     shadow = Evaluation.objects.filter(purpose=Purpose.SHADOW).first()
     assert shadow is not None
     assert "shadow evaluation" in text(signed_in(site.organiser).get(shadow.get_absolute_url()))

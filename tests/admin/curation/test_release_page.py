@@ -15,7 +15,7 @@ from leaderboard import blobs
 from leaderboard.actions.curation import curate
 from leaderboard.actions.curation.decide import void_problem
 from leaderboard.actions.curation.verify import verify
-from leaderboard.curation.checklist import Line, State, checklist
+from leaderboard.curation.checklist import Item, LineState, checklist
 from leaderboard.errors import NotAllowed, Refused
 from leaderboard.models import BoardSnapshot, Evaluation
 from problems.models import Release
@@ -28,7 +28,7 @@ from tests.markup import markup
 RELEASE = "problems_release"
 
 
-def _line(made: Release, title: str) -> Line:
+def _line(made: Release, title: str) -> Item:
     return next(one for one in checklist(Release.objects.get(pk=made.pk)) if one.title == title)
 
 
@@ -52,14 +52,14 @@ def test_every_line_of_a_bare_draft_names_its_remedy(cast: Cast) -> None:
     made = factories.release(2, publish=False)
     assert _line(made, "Problems").detail == "2 of kind command"
     tracks = _line(made, "Tracks")
-    assert (tracks.state, tracks.act) == (State.OPEN, "offer")
+    assert (tracks.state, tracks.act) == (LineState.OPEN, "offer")
     verification = _line(made, "Verification")
-    assert (verification.state, verification.act) == (State.OPEN, "verify")
+    assert (verification.state, verification.act) == (LineState.OPEN, "verify")
     assert verification.more == [f"Shell/{n}: the release is not offered on a track" for n in range(2)]
     assert "none for Shell/0, Shell/1" in _line(made, "Known-bad solutions").detail
-    assert _line(made, "Licence").state == _line(made, "Dataset card").state == State.ADVICE
+    assert _line(made, "Licence").state == _line(made, "Dataset card").state == LineState.ADVICE
     for line in checklist(made):
-        assert line.state is State.DONE or line.remedy, line
+        assert line.state is LineState.DONE or line.remedy, line
 
 
 def test_what_is_done_says_so(cast: Cast) -> None:
@@ -67,7 +67,7 @@ def test_what_is_done_says_so(cast: Cast) -> None:
     made = factories.release(2, publish=False, problem=_with_known_bad, **changes)
     _verified(made, cast)
     assert "2 on cpu-test" in _line(made, "Verification").detail
-    assert [line.title for line in checklist(made) if line.state is not State.DONE] == []
+    assert [line.title for line in checklist(made) if line.state is not LineState.DONE] == []
 
 
 def test_a_draft_without_problems_has_nothing_done_that_problems_would_do(cast: Cast) -> None:
@@ -75,17 +75,17 @@ def test_a_draft_without_problems_has_nothing_done_that_problems_would_do(cast: 
     made.problems.all().delete()
     made.refresh_from_db()
     lines = {line.title: line for line in checklist(made)}
-    assert (lines["Verification"].state, lines["Verification"].detail) == (State.OPEN, "no problems to verify yet")
-    assert lines["Promises"].state is State.OPEN
+    assert (lines["Verification"].state, lines["Verification"].detail) == (LineState.OPEN, "no problems to verify yet")
+    assert lines["Promises"].state is LineState.OPEN
     assert "Known-bad solutions" not in lines
 
 
 def test_a_draft_without_problems_and_a_bad_ranking_are_to_do(cast: Cast) -> None:
     made = factories.release(1, publish=False, primary_metric="weighted")
     made.problems.all().delete()
-    assert _line(made, "Problems").state is State.OPEN
+    assert _line(made, "Problems").state is LineState.OPEN
     ranking = _line(made, "Ranking")
-    assert ranking.state is State.OPEN
+    assert ranking.state is LineState.OPEN
     assert "weight" in ranking.remedy
 
 
@@ -101,7 +101,7 @@ def test_odd_dates_are_told(dates: dict[str, int], words: str, cast: Cast) -> No
     now = timezone.now()
     made = factories.release(1, publish=False, **{name: now + timedelta(days=days) for name, days in dates.items()})
     line = _line(made, "Dates")
-    assert line.state is State.ADVICE
+    assert line.state is LineState.ADVICE
     assert words in " ".join(line.more)
 
 

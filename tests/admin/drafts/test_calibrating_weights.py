@@ -10,7 +10,7 @@ from django.urls import reverse
 from leaderboard.actions.curation import curate
 from leaderboard.actions.curation.decide import void_problem
 from leaderboard.actions.problems import drafts
-from leaderboard.curation.calibration import Ground
+from leaderboard.curation.calibration import CalibrationBases
 from leaderboard.models import AuditEntry, ProblemScore, Submission
 from problems.actions.drafts import fields_of
 from problems.formats.compute_eval.packs import read_problem_pack
@@ -134,7 +134,7 @@ def test_results_of_changed_and_voided_problems_do_not_count(cast: Any, draft: R
     fields["test_files"][0]["content"] += "# other\n"
     drafts.change_problem(cast.organiser, row, fields, row.record_md5)
     void_problem(cast.organiser, draft.previous.problems.get(task_id="Shell/0"), "Wrong.")
-    found = Ground(draft).calibrated({(int(a), int(b)) for a, b in (one.split("-") for one in keys())})
+    found = CalibrationBases(draft).calibrated({(int(a), int(b)) for a, b in (one.split("-") for one in keys())})
     assert {one.name: (one.n_problems, one.n_with_results, one.pass_rate) for one in found.groups} == {
         "strings": (2, 1, 0.5), "sums": (2, 1, 1.0),
     }  # fmt: skip

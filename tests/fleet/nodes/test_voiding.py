@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.actions.rejudging import void_results
 from leaderboard.actions.rejudging.apply_rejudge import apply
-from leaderboard.actions.rejudging.rejudge import Scope, start
+from leaderboard.actions.rejudging.rejudge import RejudgeScope, start
 from leaderboard.actions.submissions.cancel import cancel
 from leaderboard.actions.submissions.rerun import rerun
 from leaderboard.errors import Refused
@@ -141,7 +141,7 @@ def test_a_voided_result_stays_void(site: Site) -> None:
 
 
 def test_applied_rejudges_leave_void_results(site: Site) -> None:
-    made = start(site.organiser, Scope(site.release), "why")
+    made = start(site.organiser, RejudgeScope(site.release), "why")
     work_all(WireNode(), FAILED)
     made.refresh_from_db()
     service.revoke_and_void(site.organiser, site.node, "why")

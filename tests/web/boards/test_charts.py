@@ -278,7 +278,7 @@ def test_a_box_holds_the_middle_half_on_a_logarithmic_scale() -> None:
 
 def test_the_best_score_over_time_names_those_who_raised_it() -> None:
     days = [datetime(2026, 9, day, tzinfo=UTC) for day in (1, 2, 3)]
-    rows = [history.Result(n, name, day, score, PASS_AT_1)
+    rows = [history.DatedResult(n, name, day, score, PASS_AT_1)
             for n, (name, day, score) in enumerate(zip("ABC", days, (0.4, 0.3, 0.6), strict=True))]  # fmt: skip
     line, others, best = history.spec(rows)["data"]
     assert line["y"] == [0.4, 0.6, 0.6]

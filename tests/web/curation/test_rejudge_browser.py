@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.actions.rejudging import measure_anew
 from leaderboard.actions.rejudging.apply_rejudge import apply
-from leaderboard.actions.rejudging.rejudge import Scope, start
+from leaderboard.actions.rejudging.rejudge import RejudgeScope, start
 from leaderboard.actions.submissions.record_result import record_result
 from leaderboard.models import Evaluation, Rejudge, ReleaseTrack
 from leaderboard.models.submissions.evaluation import OPEN_STATES, ResultOrigin
@@ -50,11 +50,13 @@ def test_their_pages_are_clean(chromium: Any, live_site: Any) -> None:
     site, url = live_site
     make_faults(site)
     service.maintain(site.cast.organiser, site.node, "New fans.", timezone.now() + timedelta(hours=5))
-    first = start(site.cast.organiser, Scope(site.release, problems=site.release.problems.all()[:2]), "Sums mended.")
+    first = start(
+        site.cast.organiser, RejudgeScope(site.release, problems=site.release.problems.all()[:2]), "Sums mended."
+    )
     judge_shadows()
     first.refresh_from_db()
     apply(site.cast.organiser, first, "The harness accepted wrong sums.")
-    second = start(site.cast.organiser, Scope(site.release, counted_only=True), "A new compiler.")
+    second = start(site.cast.organiser, RejudgeScope(site.release, counted_only=True), "A new compiler.")
     judge_shadows(20)
     changed = first.items.exclude(change="same").first()
     act = "admin:fleet_node_act"

@@ -16,7 +16,7 @@ from leaderboard.actions.submissions.cancel import cancel
 from leaderboard.errors import Conflict, NotAllowed, Refused, TooMuch
 from leaderboard.models import AuditEntry, Entrant, EntrantRequest, Membership, Team, TeamInvitation, Transfer
 from leaderboard.models.audit import target_of
-from leaderboard.models.entrants.team import Role
+from leaderboard.models.entrants.team import TeamRole
 from tests import factories
 from tests.admin.pages import opened
 from tests.api import calls
@@ -51,7 +51,7 @@ def test_an_invitation_brings_one_signed_in_user_into_the_team(client: Any, cast
     client.force_login(cast.stranger)
     answer = client.post(reverse("join_team"), {"invitation": f" {secret} "})
     assert answer.url == reverse("team", args=[team.slug])
-    assert member(cast, "stranger").role == Role.READER
+    assert member(cast, "stranger").role == TeamRole.READER
     client.force_login(factories.UserFactory(username="late"))
     assert "was used" in markup(client.post(reverse("join_team"), {"invitation": secret}))
 
@@ -68,8 +68,8 @@ def test_an_invitation_ends_with_its_time_its_withdrawal_or_its_makers_rank(cast
     past = timezone.now() - timedelta(seconds=1)
     TeamInvitation.objects.filter(pk=TeamInvitation.find(expired).pk).update(expires_at=past)
     assert teams.withdraw_invitation(cast.owner, TeamInvitation.find(withdrawn))
-    teams.set_role(cast.owner, member(cast), Role.OWNER)
-    teams.set_role(cast.teammate, member(cast, "owner"), Role.MEMBER)
+    teams.set_role(cast.owner, member(cast), TeamRole.OWNER)
+    teams.set_role(cast.teammate, member(cast, "owner"), TeamRole.MEMBER)
     for secret in (expired, withdrawn, orphaned):
         with pytest.raises(Refused):
             teams.join(cast.stranger, secret)
@@ -116,8 +116,8 @@ def test_the_last_owner_stays(client: Any, cast: Cast, team: Team) -> None:
     with pytest.raises(Refused, match="would have no owner"):
         teams.remove_member(cast.owner, mine)
     with pytest.raises(Refused, match="would have no owner"):
-        teams.set_role(cast.owner, mine, Role.READER)
-    teams.set_role(cast.owner, member(cast), Role.OWNER)
+        teams.set_role(cast.owner, mine, TeamRole.READER)
+    teams.set_role(cast.owner, member(cast), TeamRole.OWNER)
     teams.remove_member(cast.owner, mine)
     assert not cast.entrant.has_member(cast.owner)
     said = AuditEntry.objects.filter(target=f"team {team}").values_list("action", flat=True)
@@ -128,7 +128,7 @@ def test_a_reader_sees_what_the_team_sees_and_changes_nothing(cast: Cast, team: 
     made = factories.release()
     track = factories.offer(made)
     stored = factories.submission(cast.entrant, made, track)
-    teams.set_role(cast.owner, member(cast), Role.READER)
+    teams.set_role(cast.owner, member(cast), TeamRole.READER)
     cast.entrant.refresh_from_db()
     view = visibility.view_of(cast.teammate, stored)
     assert (view.solution, view.build_log, view.may_change) == (True, True, False)
@@ -195,8 +195,8 @@ class TestTransfers:
 
     def test_an_offer_lapses_with_the_rank_of_its_maker(self, cast: Cast, team: Team) -> None:
         made = transfers.offer(cast.owner, cast.entrant, cast.stranger)
-        teams.set_role(cast.owner, member(cast), Role.OWNER)
-        teams.set_role(cast.teammate, member(cast, "owner"), Role.MEMBER)
+        teams.set_role(cast.owner, member(cast), TeamRole.OWNER)
+        teams.set_role(cast.teammate, member(cast, "owner"), TeamRole.MEMBER)
         with pytest.raises(Conflict, match="lapsed"):
             transfers.accept(cast.stranger, made)
 
@@ -270,7 +270,7 @@ def test_an_organiser_puts_somebody_in_charge(client: Any, cast: Cast, team: Tea
     path = reverse("admin:leaderboard_team_act", args=[team.pk, "owner"])
     assert "There is no account" in markup(client.post(path, {"username": "nobody"}))
     assert "is an owner" in markup(client.post(path, {"username": "stranger"}))
-    assert member(cast, "stranger").role == Role.OWNER
+    assert member(cast, "stranger").role == TeamRole.OWNER
     assert client.get(reverse("admin:leaderboard_team_change", args=[team.pk])).status_code == 200
 
 
@@ -330,11 +330,11 @@ def test_what_an_account_does_to_itself_is_audited_under_its_own_name(client: An
 def test_a_role_that_was_changed_meanwhile_is_not_overwritten(client: Any, cast: Cast) -> None:
     team, mine = cast.entrant.team, member(cast)
     assert team is not None
-    teams.set_role(cast.owner, mine, Role.READER)
+    teams.set_role(cast.owner, mine, TeamRole.READER)
     client.force_login(cast.owner)
     address = reverse("change_role", args=[team.slug, mine.pk])
     page = markup(client.post(address, {"role": "owner", "was": "member"}, follow=True))
-    assert "became reader" in page and member(cast).role == Role.READER
-    assert f'name="was" value="{Role.READER}"' in page
+    assert "became reader" in page and member(cast).role == TeamRole.READER
+    assert f'name="was" value="{TeamRole.READER}"' in page
     client.post(address, {"role": "owner", "was": "reader"})
-    assert member(cast).role == Role.OWNER
+    assert member(cast).role == TeamRole.OWNER

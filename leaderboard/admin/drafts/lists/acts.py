@@ -17,7 +17,7 @@ SHOWN_NAMES = 20
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenProblems:
     """The chosen problems in their order; `place` is where the first of them goes, None for acts that move nothing."""
 
     release: Release
@@ -42,7 +42,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Step:
+class MoveStep:
     """The move of one problem: its place before and after, None where it has none."""
 
     problem: Problem
@@ -59,9 +59,9 @@ class ListAct:
     """`of_left_out`: whether it is for the problems that are left out."""
 
     label: str
-    effect: Callable[[Chosen], Sequence[str]]
-    steps: Callable[[Chosen], Sequence[Step]]
-    run: Callable[[Any, Chosen], str]
+    effect: Callable[[ChosenProblems], Sequence[str]]
+    steps: Callable[[ChosenProblems], Sequence[MoveStep]]
+    run: Callable[[Any, ChosenProblems], str]
     """Does it as a user; returns the words that say what was done."""
     of_left_out: bool = False
     takes_place: bool = False
@@ -71,16 +71,16 @@ def _places(order: Sequence[int]) -> dict[int, int]:
     return {pk: place for place, pk in enumerate(order, 1)}
 
 
-def _steps(chosen: Chosen, after: Sequence[int]) -> list[Step]:
+def _steps(chosen: ChosenProblems, after: Sequence[int]) -> list[MoveStep]:
     was, now = _places(order_of(chosen.release)), _places(after)
-    return [Step(one, was.get(one.pk), now.get(one.pk)) for one in chosen.problems]
+    return [MoveStep(one, was.get(one.pk), now.get(one.pk)) for one in chosen.problems]
 
 
-def _after_moving(chosen: Chosen) -> list[int]:
+def _after_moving(chosen: ChosenProblems) -> list[int]:
     return moved(order_of(chosen.release), chosen.ids, chosen.place or 1)
 
 
-def _effect_of_moving(chosen: Chosen) -> list[str]:
+def _effect_of_moving(chosen: ChosenProblems) -> list[str]:
     before, after = order_of(chosen.release), _after_moving(chosen)
     ids, at = set(chosen.ids), after.index(chosen.ids[0])
     end = at + len(ids)
@@ -96,7 +96,7 @@ def _effect_of_moving(chosen: Chosen) -> list[str]:
     ]
 
 
-def _move(user: Any, chosen: Chosen) -> str:
+def _move(user: Any, chosen: ChosenProblems) -> str:
     after = _after_moving(chosen)
     drafts.move_to(user, chosen.place or 1, *chosen.problems)
     at = after.index(chosen.ids[0]) + 1
@@ -105,12 +105,12 @@ def _move(user: Any, chosen: Chosen) -> str:
     return f"{chosen.words} have the places {at} to {at + len(chosen.problems) - 1} now."
 
 
-def _after_leaving_out(chosen: Chosen) -> list[int]:
+def _after_leaving_out(chosen: ChosenProblems) -> list[int]:
     ids = set(chosen.ids)
     return [pk for pk in order_of(chosen.release) if pk not in ids]
 
 
-def _effect_of_leaving_out(chosen: Chosen) -> list[str]:
+def _effect_of_leaving_out(chosen: ChosenProblems) -> list[str]:
     n_left = len(_after_leaving_out(chosen))
     states = states_of(chosen.release, chosen.ids)
     n_verified = sum(one.name == VERIFIED for one in states.values())
@@ -126,7 +126,7 @@ def _effect_of_leaving_out(chosen: Chosen) -> list[str]:
     return [*lines, *_emptied_groups(chosen)]
 
 
-def _emptied_groups(chosen: Chosen) -> list[str]:
+def _emptied_groups(chosen: ChosenProblems) -> list[str]:
     """The groups of which no problem stays, and those of them that have a weight."""
     leave = Counter(one.group for one in chosen.problems)
     all_of = Counter(chosen.release.problems.filter(group__in=leave).values_list("group", flat=True))
@@ -143,18 +143,18 @@ def _names(groups: Sequence[str]) -> str:
     return ", ".join(groups[:SHOWN_NAMES]) + more
 
 
-def _leave_out(user: Any, chosen: Chosen) -> str:
+def _leave_out(user: Any, chosen: ChosenProblems) -> str:
     drafts.leave_out(user, *chosen.problems)
     return f"{chosen.verb('is', 'are')} left out. The list “Left out” keeps what is left out, and brings it back."
 
 
-def _after_bringing_back(chosen: Chosen) -> list[int]:
+def _after_bringing_back(chosen: ChosenProblems) -> list[int]:
     rows = Problem.with_left_out.filter(release=chosen.release).order_by("position")
     ids = set(chosen.ids)
     return [pk for pk, left_out in rows.values_list("pk", "is_left_out") if not left_out or pk in ids]
 
 
-def _effect_of_bringing_back(chosen: Chosen) -> list[str]:
+def _effect_of_bringing_back(chosen: ChosenProblems) -> list[str]:
     n_run = sum(one.kind in NODE_KINDS for one in chosen.problems)
     lines = [
         f"{chosen.verb('comes', 'come')} back, each behind the problem that it stood behind. The draft has"
@@ -163,7 +163,7 @@ def _effect_of_bringing_back(chosen: Chosen) -> list[str]:
     return [*lines, f"To be verified on a node, even if verified before: {problems_words(n_run)}."] if n_run else lines
 
 
-def _bring_back(user: Any, chosen: Chosen) -> str:
+def _bring_back(user: Any, chosen: ChosenProblems) -> str:
     drafts.bring_back(user, *chosen.problems)
     return f"{chosen.verb('is', 'are')} brought back."
 

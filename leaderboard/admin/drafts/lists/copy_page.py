@@ -19,7 +19,7 @@ from leaderboard.admin.drafts.lists.listing import Listing, Ticks, sent_ids, why
 from leaderboard.admin.drafts.pages import PER_PAGE, draft_or_404, page
 from leaderboard.errors import Refused
 from leaderboard.site import stale_forms
-from problems.actions.draft_copies import Copies, foreseen_copies
+from problems.actions.draft_copies import DraftCopies, foreseen_copies
 from problems.actions.releases import ReleaseRefused
 from problems.models import Problem, Release
 
@@ -27,7 +27,7 @@ SHOWN = 100
 
 
 @dataclass(frozen=True)
-class Row:
+class CopyRow:
     """`here`: where the draft has a problem with this task_id, or ""."""
 
     problem: Problem
@@ -88,7 +88,7 @@ def _list(admin: ActingAdmin, request: HttpRequest, places: Places, ticks: Ticks
     listing, here = _listing(request, places), places.here()
     shown = list(listing.page.object_list)
     found = Problem.objects.defer("record").in_bulk(shown)
-    rows = [Row(found[pk], here.get(found[pk].task_id, ""), ticks.is_all or pk in ticks.ids) for pk in shown]
+    rows = [CopyRow(found[pk], here.get(found[pk].task_id, ""), ticks.is_all or pk in ticks.ids) for pk in shown]
     return page(
         admin, request, "copy", f"Copy problems of {places.source}", 422 if fault else 200,
         release=places.draft, source=places.source, listing=listing, rows=rows, page=listing.page, ticks=ticks,
@@ -127,7 +127,7 @@ def _effect(
     )  # fmt: skip
 
 
-def _lines(places: Places, copies: Copies) -> list[str]:
+def _lines(places: Places, copies: DraftCopies) -> list[str]:
     n_before, n = places.draft.problems.count(), len(copies.records)
     lines = [
         f"{problems_words(n)} of {places.source} {'is' if n == 1 else 'are'} copied. The draft has"

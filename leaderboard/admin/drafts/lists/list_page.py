@@ -12,10 +12,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from leaderboard.admin.base import ActingAdmin
-from leaderboard.admin.drafts.lists.acts import ACTS, Chosen, ListAct
+from leaderboard.admin.drafts.lists.acts import ACTS, ChosenProblems, ListAct
 from leaderboard.admin.drafts.lists.choices import OF_RECORDS, of_columns, of_last_revision
 from leaderboard.admin.drafts.lists.listing import Listing, Ticks, sent_ids, why_stale
-from leaderboard.admin.drafts.lists.verified import State, States, of_verification
+from leaderboard.admin.drafts.lists.verified import States, VerifiedState, of_verification
 from leaderboard.admin.drafts.pages import PER_PAGE, draft_or_404, page
 from leaderboard.errors import Refused
 from leaderboard.site import stale_forms
@@ -29,17 +29,17 @@ MAX_PLACE_DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Row:
+class DraftRow:
     """`place` counts from 1, None of a problem that is left out; `state` says how far it is verified."""
 
     problem: Problem
     place: int | None
-    state: State | None
+    state: VerifiedState | None
     is_ticked: bool
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentChoice:
     """A form's choice, and the reason of its refusal, "" if it was not refused; `is_place_wrong`: the typed place is
     at fault."""
 
@@ -52,7 +52,7 @@ class Sent:
 def problems(admin: ActingAdmin, request: HttpRequest, pk: int) -> HttpResponse:
     """The list. POST shows another page of it and keeps what is ticked."""
     release = draft_or_404(pk)
-    sent = Sent(Ticks.of(request), request.POST.get("place", ""), "")
+    sent = SentChoice(Ticks.of(request), request.POST.get("place", ""), "")
     return _list(admin, request, DraftList.of(request, release), sent)
 
 
@@ -99,14 +99,14 @@ class DraftList:
         """The values that the form was opened on, by the words that name them."""
         return {"the order of the problems": self.order, "the problems of this list": self.listing.found}
 
-    def rows(self, ticks: Ticks) -> list[Row]:
+    def rows(self, ticks: Ticks) -> list[DraftRow]:
         shown = list(self.listing.page.object_list)
         found = Problem.with_left_out.defer("record").in_bulk(shown)
         states, places = self.states.of(shown), {pk: place for place, pk in enumerate(self.order, 1)}
-        return [Row(found[pk], places.get(pk), states.get(pk), ticks.is_all or pk in ticks.ids) for pk in shown]
+        return [DraftRow(found[pk], places.get(pk), states.get(pk), ticks.is_all or pk in ticks.ids) for pk in shown]
 
 
-def _list(admin: ActingAdmin, request: HttpRequest, drafted: DraftList, sent: Sent) -> HttpResponse:
+def _list(admin: ActingAdmin, request: HttpRequest, drafted: DraftList, sent: SentChoice) -> HttpResponse:
     release, listing = drafted.release, drafted.listing
     return page(
         admin, request, "draft", f"Problems of {release}", 422 if sent.fault else 200,
@@ -128,7 +128,7 @@ def _asked(admin: ActingAdmin, request: HttpRequest, release: Release, act: List
         fault = "No problem is chosen. Tick problems, or all that fit, and press the button again."
     wrong = _why_no_place(place, len(drafted.order)) if act.takes_place and not fault else ""
     if fault or wrong:
-        return _list(admin, request, drafted, Sent(ticks, place, fault or wrong, bool(wrong)))
+        return _list(admin, request, drafted, SentChoice(ticks, place, fault or wrong, bool(wrong)))
     return _effect(admin, request, act, _chosen(release, ids, act, place))
 
 
@@ -140,21 +140,23 @@ def _why_no_place(text: str, n_places: int) -> str:
     return f"{what} Type a number from 1 to {n_places}."
 
 
-def _chosen(release: Release, ids: Sequence[int], act: ListAct, place: str) -> Chosen:
+def _chosen(release: Release, ids: Sequence[int], act: ListAct, place: str) -> ChosenProblems:
     rows = Problem.with_left_out.filter(release=release, pk__in=ids, is_left_out=act.of_left_out)
     found = list(rows.defer("record").order_by("position"))
     for one in found:
         one.release = release
-    return Chosen(release, found, int(place) if act.takes_place else None)
+    return ChosenProblems(release, found, int(place) if act.takes_place else None)
 
 
-def _state(chosen: Chosen) -> dict[str, Any]:
+def _state(chosen: ChosenProblems) -> dict[str, Any]:
     """The state on which the page of an effect was opened."""
     found = [(one.pk, one.record_md5) for one in chosen.problems]
     return {"the order of the problems": order_of(chosen.release), "the chosen problems": found}
 
 
-def _effect(admin: ActingAdmin, request: HttpRequest, act: ListAct, chosen: Chosen, fault: str = "") -> HttpResponse:
+def _effect(
+    admin: ActingAdmin, request: HttpRequest, act: ListAct, chosen: ChosenProblems, fault: str = ""
+) -> HttpResponse:
     release, steps = chosen.release, act.steps(chosen)
     name = next(name for name, one in ACTS.items() if one is act)
     return page(
@@ -170,7 +172,7 @@ def _confirmed(admin: ActingAdmin, request: HttpRequest, release: Release, act: 
     """Done if the draft is as the page told it; else the page as it is now."""
     place = request.POST.get("place", "")
     if act.takes_place and (wrong := _why_no_place(place, release.problems.count())):
-        return _list(admin, request, DraftList.of(request, release), Sent(Ticks.of(request), place, wrong, True))
+        return _list(admin, request, DraftList.of(request, release), SentChoice(Ticks.of(request), place, wrong, True))
     with transaction.atomic():
         stale_forms.lock(release)
         chosen = _chosen(release, sent_ids(request), act, place)
@@ -181,10 +183,10 @@ def _confirmed(admin: ActingAdmin, request: HttpRequest, release: Release, act: 
         return redirect(_after(request, release, act, chosen))
     if chosen.problems:
         return _effect(admin, request, act, chosen, fault)
-    return _list(admin, request, DraftList.of(request, release), Sent(Ticks(), place, fault))
+    return _list(admin, request, DraftList.of(request, release), SentChoice(Ticks(), place, fault))
 
 
-def _run(request: HttpRequest, act: ListAct, chosen: Chosen) -> str:
+def _run(request: HttpRequest, act: ListAct, chosen: ChosenProblems) -> str:
     """Does the act and returns the reason why it was refused; "" if it was done."""
     try:
         messages.success(request, act.run(request.user, chosen))
@@ -193,7 +195,7 @@ def _run(request: HttpRequest, act: ListAct, chosen: Chosen) -> str:
     return ""
 
 
-def _after(request: HttpRequest, release: Release, act: ListAct, chosen: Chosen) -> str:
+def _after(request: HttpRequest, release: Release, act: ListAct, chosen: ChosenProblems) -> str:
     """The list as it was filtered; after a move without filters, the page where the problems are now."""
     given = request.GET.copy()
     if act.takes_place and not any(given.get(name) for name in given if name != "page"):

@@ -22,7 +22,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class State:
+class VerifiedState:
     """`name` is a key of `_WORDS`; `words` say on which track it is verified, or what is missing."""
 
     name: str
@@ -33,7 +33,7 @@ class State:
         return self.name == name or (name == OPEN and self.name == CHANGED)
 
 
-def states_of(release: Release, ids: Collection[int]) -> dict[int, State]:
+def states_of(release: Release, ids: Collection[int]) -> dict[int, VerifiedState]:
     """States of problems by their ids, in a fixed number of queries."""
     known = checked(release, ids)
     found = {one.problem.pk: one for one in verifications(release, known)}
@@ -42,13 +42,13 @@ def states_of(release: Release, ids: Collection[int]) -> dict[int, State]:
     for problem in known.problems:
         one = found.get(problem.pk)
         if problem.kind not in NODE_KINDS:
-            states[problem.pk] = State(NO_NODE, "")
+            states[problem.pk] = VerifiedState(NO_NODE, "")
         elif one is None:
-            states[problem.pk] = State(NO_TRACK, "")
+            states[problem.pk] = VerifiedState(NO_TRACK, "")
         elif one.track:
-            states[problem.pk] = State(VERIFIED, one.track.slug)
+            states[problem.pk] = VerifiedState(VERIFIED, one.track.slug)
         else:
-            states[problem.pk] = State(CHANGED if problem.pk in changed else OPEN, one.missing)
+            states[problem.pk] = VerifiedState(CHANGED if problem.pk in changed else OPEN, one.missing)
     return states
 
 
@@ -66,9 +66,9 @@ class States:
     """The states of a draft's problems; those that were asked for once are not read again."""
 
     release: Release
-    known: dict[int, State] = field(default_factory=dict)
+    known: dict[int, VerifiedState] = field(default_factory=dict)
 
-    def of(self, ids: Collection[int]) -> dict[int, State]:
+    def of(self, ids: Collection[int]) -> dict[int, VerifiedState]:
         if lacking := [pk for pk in ids if pk not in self.known]:
             self.known |= states_of(self.release, lacking)
         return {pk: self.known[pk] for pk in ids if pk in self.known}
