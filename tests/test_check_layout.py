@@ -1,10 +1,10 @@
-"""The lint check of long files, functions and lines, and of modules without a first line."""
+"""The lint check of long files, functions and lines, modules without a first line, full folders and shared names."""
 
 from pathlib import Path
 
 import pytest
 
-from scripts.check_layout import MAX_FILE_LINES, MAX_FUNCTION_LINES, MAX_TEMPLATE_LINE, main
+from scripts.check_layout import MAX_FILE_LINES, MAX_FOLDER_MODULES, MAX_FUNCTION_LINES, MAX_TEMPLATE_LINE, main
 
 SAID = '"""Says what it is for."""\n'
 
@@ -48,3 +48,34 @@ def test_migrations_are_left_out_and_nothing_to_look_at_is_a_fault(tmp_path: Pat
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x = 1\n" if "migrations" in name else SAID)
     assert main(tmp_path) == 0
+
+
+def test_a_folder_of_the_site_is_small(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place in range(MAX_FOLDER_MODULES + 1):
+        for folder in ("leaderboard/web", "podium"):
+            (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+            (tmp_path / folder / f"m{place}.py").write_text(SAID)
+    (tmp_path / "leaderboard/web/__init__.py").write_text("")
+    assert main(tmp_path) == 1
+    assert capsys.readouterr().out == "leaderboard/web: 15 modules; 14 are the most\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_fault"), [("Place", True), ("Command", False), ("Case", False), ("Subject", False), ("_Place", False)]
+)
+def test_two_public_classes_of_one_name(
+    name: str, is_fault: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "podium").mkdir()
+    for module in ("a", "b"):
+        (tmp_path / "podium" / f"{module}.py").write_text(f"{SAID}class {name}:\n    pass\n")
+    assert main(tmp_path) == is_fault
+    words = f"{name} is a class of podium/a.py and of podium/b.py: one name for one thing\n"
+    assert capsys.readouterr().out == (words if is_fault else "")
+
+
+def test_a_name_that_is_no_longer_shared_leaves_the_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "podium").mkdir()
+    (tmp_path / "podium" / "a.py").write_text(f"{SAID}class Subject:\n    pass\n")
+    assert main(tmp_path) == 1
+    assert "take it out of STILL_SHARED" in capsys.readouterr().out

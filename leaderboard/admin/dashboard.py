@@ -10,9 +10,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.curation.verification import REFERENCE, of_present_problems
+from leaderboard.curation.verification import of_present_problems
 from leaderboard.flags import queue as flag_queue
 from leaderboard.models import AuditEntry, Evaluation, Submission
+from leaderboard.models.entrants.entrant import REFERENCE
 from leaderboard.models.submissions.evaluation import OPEN_STATES
 from problems.models import Problem, Release, ReleaseState
 from problems.spec.kinds import NODE_KINDS

@@ -1,1 +1,1 @@
-"""What organisers see of releases: verification, revisions, rejudges, rounds, weights."""
+"""Organisers' view of releases: verification, revisions, rejudges, rounds, weights."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, F, OuterRef
 
 from leaderboard.models import Counted, Decision, EvaluationState, Measurement, RevisionAnswer, Track
-from leaderboard.rows.reuse import holding, is_measured_weaker, times_other_cases
+from leaderboard.rows.reuse import holding, times_other_cases
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
 from runners.wire.protocol import JUDGE_VERSIONS
@@ -93,6 +93,6 @@ def _why_not_reused(decision: Decision, new: Problem, same: Mapping[int, Problem
         return _GRADED_OTHERWISE
     if found.state != EvaluationState.DONE or found.judge_version != JUDGE_VERSIONS[Kind(new.kind)]:
         return "it will be judged again, by another version of the judge"
-    if getattr(decision, "is_timed", False) and is_measured_weaker(result, new):
+    if getattr(decision, "is_timed", False) and result.is_provisional_under(new.release.timing_policy):
         return "it will be timed again, under the timing policy of the new revision"
     return ""

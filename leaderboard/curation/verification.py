@@ -13,15 +13,13 @@ from typing import Any
 from django.db.models import Count, F, Max, Prefetch, Q, QuerySet
 
 from leaderboard.models import Evaluation, EvaluationState, Measurement, ProblemTrack, Result, ResultCase, Track
-from leaderboard.models.entrants.entrant import EntrantKind
+from leaderboard.models.entrants.entrant import EARLY_END, EMPTY, KNOWN_BAD, REFERENCE, EntrantKind
 from problems.models import Problem, Release
 from problems.spec.input_sets import WRONG_SETS
 from problems.spec.kinds import NODE_KINDS, Kind
 from problems.spec.mutants import ACCEPTED, ADMITS, DIFFERING, NONE
 from runners.wire.protocol import Purpose, Role, Verdict
 
-REFERENCE, EMPTY, KNOWN_BAD, EARLY_END = "_reference", "_empty", "_known-bad", "_early-end"
-"""Slugs and names of the system entrants; nobody else's begins with an underscore."""
 TITLES = {
     REFERENCE: "Reference solutions",
     EMPTY: "Empty solutions",

@@ -6,9 +6,7 @@ from typing import Any
 
 from leaderboard.models import Measurement, Result
 from leaderboard.results.rates import Ceilings, Rates, rates_of
-from leaderboard.rows.measurements import is_provisional
 from leaderboard.site.numerals import MISSING, percent
-from problems.models import Release
 from problems.spec.case import Case
 from runners.wire.protocol import Clock, TimingPolicy
 
@@ -160,11 +158,6 @@ def timings_of(rows: Sequence[Measurement], cases: Sequence[Case], roof: Rooflin
 
 def _rates(row: Measurement, case: Case | None, roof: RooflineCeilings) -> Rates:
     return rates_of([case], roof.peaks, row.median_ms) if case else Rates()
-
-
-def are_provisional(result: Result, release: Release) -> bool:
-    """Whether the times were measured under a weaker timing policy than the release promises."""
-    return is_provisional(str(result.provenance.get("timing_policy", "")), release.timing_policy)
 
 
 def device_facts(rows: Sequence[Measurement]) -> list[DeviceFact]:

@@ -10,7 +10,7 @@ from leaderboard.models import Evaluation, Measurement, ProblemTrack, Result
 from leaderboard.models.submissions.evaluation import SHARED_KEY_CHARACTERS
 from leaderboard.results.rates import public_mean_ms
 from leaderboard.rows.origin import Origin
-from runners.wire.protocol import Clock, MeasurementReport, Purpose, Report, Role, TimingPolicy, Verdict, Witness
+from runners.wire.protocol import Clock, MeasurementReport, Purpose, Report, Role, Verdict, Witness
 
 RANKING_CLOCKS = frozenset({Clock.OUTSIDE, Clock.IN_PROCESS})
 
@@ -42,11 +42,6 @@ def may_rank(one: MeasurementReport, report: Report, verdict: Verdict) -> bool:
     """Whether a time ranks: its clock may rank, and the harness was seen to end in the test and in the timed runs."""
     witnessed = one.witness == Witness.SEEN and report.witness == Witness.SEEN
     return verdict == Verdict.PASSED and one.clock in RANKING_CLOCKS and witnessed
-
-
-def is_provisional(measured_under: str, promised: str) -> bool:
-    """Whether times were measured under a weaker timing policy than the release promises, so that they do not rank."""
-    return promised == TimingPolicy.RANKED and measured_under == TimingPolicy.QUICK
 
 
 def _baseline(result: Result, one: MeasurementReport, report: Report, *, ranks: bool) -> Measurement:

@@ -9,8 +9,9 @@ from leaderboard.errors import Conflict
 from leaderboard.models import Evaluation, EvaluationState, Flag, Result, ResultCase
 from leaderboard.rows import timed_cases
 from leaderboard.rows.carried_decisions import keep_rulings
-from leaderboard.rows.measurements import is_provisional, may_rank, store_measurements
+from leaderboard.rows.measurements import may_rank, store_measurements
 from leaderboard.rows.origin import Origin
+from problems.spec.ranking import is_provisional
 from runners.wire.protocol import MeasurementReport, Report, Role, Verdict, Witness
 from scoring.sample import sample_speedup
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from leaderboard.models import Evaluation, EvaluationState, ProblemTrack, Result, Submission
 from leaderboard.models.submissions.evaluation import EvaluationQuerySet
 from leaderboard.rows.copied_results import copy_result
-from leaderboard.rows.measurements import is_provisional
 from problems.models import Problem, Release
 
 
@@ -38,7 +37,9 @@ class Reuse:
             problem = self.problems.get(one.problem_id)
             source = self._source(one, problem) if problem else None
             if source and (result := source.current_result):
-                times_again = (one.problem_id, one.track_id) in differing or is_measured_weaker(result, one.problem)
+                times_again = (one.problem_id, one.track_id) in differing or result.is_provisional_under(
+                    one.problem.release.timing_policy
+                )
                 if not times_again or not result.measurements.exists():
                     yield one, result
 
@@ -61,11 +62,6 @@ def _copied(evaluation: Evaluation, old: Result) -> bool:
     result = copy_result(old, evaluation)
     moved = Evaluation.objects.filter(pk=evaluation.pk, state=EvaluationState.QUEUED)
     return bool(moved.update(state=EvaluationState.DONE, current_result=result, done_at=result.created_at))
-
-
-def is_measured_weaker(result: Result, problem: Problem) -> bool:
-    """Whether the result, if it has times, was measured under a weaker policy than the problem's revision promises."""
-    return is_provisional(str(result.provenance.get("timing_policy", "")), problem.release.timing_policy)
 
 
 def times_other_cases(old_of: Mapping[int, int]) -> set[tuple[int, int]]:

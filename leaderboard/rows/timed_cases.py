@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from leaderboard.curation.verification import REFERENCE
 from leaderboard.models import Evaluation, ProblemTrack
+from leaderboard.models.entrants.entrant import REFERENCE
 from leaderboard.rows.measurements import RANKING_CLOCKS
 from leaderboard.rows.origin import Origin
 from problems.spec.no_time import NO_TIME

@@ -25,12 +25,12 @@ from leaderboard.models import (
     Track,
 )
 from leaderboard.models.curation.decision import DecisionKind
-from leaderboard.rows.measurements import is_provisional
 from leaderboard.standings.absent import AbsentSamples, absent_samples
 from leaderboard.standings.noise import noisy_results
 from problems.models import Release
 from problems.spec.case import is_held_out
 from problems.spec.kinds import NODE_KINDS
+from problems.spec.ranking import is_provisional
 from runners.wire.protocol import FlagScope, Role, Verdict, Witness
 from scoring.fast_p import THRESHOLDS
 from scoring.rules import RULES

@@ -21,6 +21,11 @@ class TimingPolicy(StrEnum):
     RANKED = "ranked"
 
 
+def is_provisional(measured_under: str, promised: str) -> bool:
+    """Whether times were measured under a weaker timing policy than the release promises, so that they do not rank."""
+    return promised == TimingPolicy.RANKED and measured_under == TimingPolicy.QUICK
+
+
 def _known_metric(name: str) -> str:
     if name:
         metric_named(name)

@@ -10,20 +10,12 @@ from typing import Any
 
 from django.db.models import F, Max
 
-from leaderboard.curation.verification import (
-    EARLY_END,
-    EMPTY,
-    KNOWN_BAD,
-    REFERENCE,
-    TITLES,
-    of_present_problems,
-    verified_on,
-)
+from leaderboard.curation.verification import TITLES, of_present_problems, verified_on
 from leaderboard.errors import NotAllowed, Refused
 from leaderboard.intake.submission_rules import check_tracks
 from leaderboard.models import Entrant, Evaluation, EvaluationState, Submission, Track
 from leaderboard.models.audit import record
-from leaderboard.models.entrants.entrant import EntrantKind
+from leaderboard.models.entrants.entrant import EARLY_END, EMPTY, KNOWN_BAD, REFERENCE, EntrantKind
 from leaderboard.rows.reuse import Reuse, holding
 from leaderboard.rows.store_once import store_once
 from leaderboard.rows.submissions import SubmissionMetadata, site_identity_of

@@ -10,7 +10,6 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from leaderboard.curation.verification import REFERENCE
 from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import (
     Counted,
@@ -24,6 +23,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.audit import record
 from leaderboard.models.curation.rejudge import OPEN_REJUDGES
+from leaderboard.models.entrants.entrant import REFERENCE
 from leaderboard.models.submissions.evaluation import OPEN_STATES, EvaluationQuerySet, ResultOrigin
 from leaderboard.signals import evaluations_cancelled, evaluations_queued
 from leaderboard.standings import scores

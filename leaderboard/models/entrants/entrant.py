@@ -9,6 +9,9 @@ from django.utils import timezone
 
 from leaderboard.models.entrants.team import MANAGING, READING, SUBMITTING, Membership, Team, TeamRole
 
+REFERENCE, EMPTY, KNOWN_BAD, EARLY_END = "_reference", "_empty", "_known-bad", "_early-end"
+"""Slugs and names of the system entrants; nobody else's begins with an underscore."""
+
 
 class EntrantKind(models.TextChoices):
     MODEL = "model", "Model"

@@ -8,6 +8,7 @@ from django.db.models.fields.json import KeyTransform
 from django.urls import reverse
 from django.utils import timezone
 
+from problems.spec.ranking import is_provisional
 from runners.wire.protocol import Clock, FlagScope, Purpose, Role, Verdict, Witness
 
 SHARED_KEY_CHARACTERS = 200
@@ -125,6 +126,10 @@ class Result(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluation", args=[self.evaluation_id])
+
+    def is_provisional_under(self, promised: str) -> bool:
+        """Whether its times, if it has some, do not rank where this timing policy is promised."""
+        return is_provisional(str(self.provenance.get("timing_policy", "")), promised)
 
     @property
     def passed(self) -> bool:

@@ -25,7 +25,7 @@ from leaderboard.results.measurements import held_out_of, measurements_of, prove
 from leaderboard.results.rates import DeclaredWork
 from leaderboard.results.reproduce import recipe_of, solutions_file
 from leaderboard.results.shown_cases import ShownCase, shown_cases, shown_measurements
-from leaderboard.results.timings import are_provisional, device_facts, facts_as_others, roof_of, timings_of, whose_clock
+from leaderboard.results.timings import device_facts, facts_as_others, roof_of, timings_of, whose_clock
 from leaderboard.standings.noise import is_noisy
 from leaderboard.submissions.rollouts import SampleUnreadable, read_sample
 from leaderboard.submissions.sample_packs import pack_of
@@ -135,7 +135,7 @@ def _times(
         "cases": case_table(shown_cases(view, kept), timings),
         "work": DeclaredWork.by(cases), "roof": roof, "device_facts": device_facts(rows),
         "facts_as_others": facts_as_others(rows),
-        "provisional": are_provisional(result, found.submission.release),
+        "provisional": result.is_provisional_under(found.submission.release.timing_policy),
         "self_reported": any(row.clock == Clock.SELF for row in rows),
     }  # fmt: skip
 

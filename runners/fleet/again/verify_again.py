@@ -12,9 +12,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from leaderboard.actions.rejudging.rejudge import RejudgeScope, drop, start
-from leaderboard.curation.verification import REFERENCE
 from leaderboard.errors import Refused
 from leaderboard.models import Evaluation, Rejudge, RejudgeState, ReleaseTrack, Track
+from leaderboard.models.entrants.entrant import REFERENCE
 from problems.models import ReleaseState
 from runners.fleet.models import NodeChange, NodeGrant, online
 from runners.fleet.queue.fit import why_not

@@ -11,8 +11,8 @@ from django.db.models import F, QuerySet
 from leaderboard.actions.intake.pmpp_runs import end_run
 from leaderboard.actions.intake.try_solution import end_trial
 from leaderboard.actions.submissions.record_result import record_result
-from leaderboard.curation.verification import REFERENCE
 from leaderboard.models import Evaluation, EvaluationState, PmppRun, PmppRunState, Track, Trial, TrialState
+from leaderboard.models.entrants.entrant import REFERENCE
 from leaderboard.models.submissions.evaluation import ResultOrigin
 from leaderboard.rows import timed_cases
 from leaderboard.rows.origin import Origin

@@ -12,9 +12,10 @@ from django.test import Client
 
 from leaderboard.actions.curation.verify import verify
 from leaderboard.actions.intake.try_solution import try_solution
-from leaderboard.curation.verification import REFERENCE, missing_lines, verification_report
+from leaderboard.curation.verification import missing_lines, verification_report
 from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.models import Entrant, Evaluation, ProblemScore, ProblemTrack, Submission
+from leaderboard.models.entrants.entrant import REFERENCE
 from problems.actions.releases import import_release, publish
 from problems.formats.compute_eval.packs import problem_pack_from, write_problem_pack
 from problems.formats.submission import single_solution
