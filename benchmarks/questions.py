@@ -48,8 +48,8 @@ def _submit() -> None:
     person, track = rows.organiser(), no_hardware()
     release = rows.published_release(_pack(), person, track)
     lines = b"".join(_reply(n, k) for n in range(QUESTIONS) for k in range(SAMPLES))
-    draft = read_submission(io.BytesIO(lines), "replies.jsonl", catalogue_of(release))
-    submit(person, SubmissionMetadata(rows.entrant(person), release, [track]), draft)
+    incoming = read_submission(io.BytesIO(lines), "replies.jsonl", catalogue_of(release))
+    submit(person, SubmissionMetadata(rows.entrant(person), release, [track]), incoming)
 
 
 def _pack() -> bytes:

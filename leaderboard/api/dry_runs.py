@@ -86,7 +86,7 @@ def _rendered(user: Any, run: DryRun) -> dict[str, Any]:
         "n_faults": len(run.faults),
         "faults": run.faults[:SHOWN],
         "contents": _contents(found) if found else None,
-        "notices": [notice.message for notice in found.draft.notices][:SHOWN] if found else [],
+        "notices": [notice.message for notice in found.incoming.notices][:SHOWN] if found else [],
         "uses": run.use,
         "quota_after": run.quota_after,
     }
@@ -95,10 +95,10 @@ def _rendered(user: Any, run: DryRun) -> dict[str, Any]:
 
 def _contents(found: Contents) -> dict[str, Any]:
     return {
-        "digest": found.draft.digest,
+        "digest": found.incoming.digest,
         "coverage": found.coverage,
         "problems": found.n_problems,
-        "samples": found.draft.sample_counts,
+        "samples": found.incoming.sample_counts,
         "absent": found.absent_tasks,
         "n_absent_samples": sum(found.absent.values()),
         "n_invalid": len(found.invalid),

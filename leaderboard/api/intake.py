@@ -19,7 +19,7 @@ from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.visibility import visible_entrants
 from problems.formats.coverage import Coverage, settled
 from problems.formats.submission import (
-    SubmissionDraft,
+    IncomingSubmission,
     UploadLimits,
     read_samples,
     single_solution,
@@ -80,10 +80,10 @@ class PostedSubmission:
     """The contents of a POST. `read` returns the samples, also those of unknown tasks; it raises PackRefused."""
 
     metadata: SubmissionMetadata
-    read: Callable[[], SubmissionDraft]
+    read: Callable[[], IncomingSubmission]
     coverage: str = ""
 
-    def draft(self) -> SubmissionDraft:
+    def incoming(self) -> IncomingSubmission:
         """The samples as they would be stored. Raises PackRefused."""
         return settled(self.read(), catalogue_of(self.metadata.release), self.coverage)
 
@@ -124,24 +124,24 @@ def tracks_named(slugs: Sequence[str]) -> list[Track]:
     return list(known.values())
 
 
-def _uploaded(metadata: SubmissionMetadata, said: dict[str, Any]) -> SubmissionDraft:
+def _uploaded(metadata: SubmissionMetadata, said: dict[str, Any]) -> IncomingSubmission:
     upload = said["file"]
     limits = UploadLimits(packed_bytes=settings.UPLOAD_MAX_BYTES)
     return read_samples(upload.file, upload.name, catalogue_of(metadata.release), limits, strict=said["strict"])
 
 
-def _typed(metadata: SubmissionMetadata, said: dict[str, Any]) -> SubmissionDraft:
+def _typed(metadata: SubmissionMetadata, said: dict[str, Any]) -> IncomingSubmission:
     files = [SourceFile(path=file["path"], content=file["content"]) for file in said["files"]]
     return single_solution(said["task_id"], files, catalogue_of(metadata.release))
 
 
-def notices(draft: SubmissionDraft) -> list[str]:
+def notices(incoming: IncomingSubmission) -> list[str]:
     """Remarks of the reader: invalid samples with their reasons, and anything left out."""
     invalid = [
         f"{one.task_id} sample {one.index + 1} is invalid: {one.invalid_reason}"
-        for one in draft.samples
+        for one in incoming.samples
         if one.invalid_reason
     ]
-    lines = [*(notice.message for notice in draft.notices), *invalid]
+    lines = [*(notice.message for notice in incoming.notices), *invalid]
     hidden = len(lines) - SHOWN_NOTICES
     return [*lines[:SHOWN_NOTICES], f"and {hidden} more"] if hidden > 0 else lines

@@ -119,10 +119,10 @@ class SubmissionList(ApiList):
     def post(self, request: Request) -> Response:
         """Send a solutions pack, a zip of folders, or typed code. 201 when it is new, 200 when it is here already."""
         order = intake.order(request)
-        draft = order.draft()
-        receipt = submit(request.user, order.metadata, draft)
+        incoming = order.incoming()
+        receipt = submit(request.user, order.metadata, incoming)
         twin = [] if receipt.created else [already_here(request.user, receipt.submission)]
-        answer = {**_rendered(receipt.submission), "notices": [*twin, *intake.notices(draft)]}
+        answer = {**_rendered(receipt.submission), "notices": [*twin, *intake.notices(incoming)]}
         return Response(answer, status.HTTP_201_CREATED if receipt.created else status.HTTP_200_OK)
 
 

@@ -98,8 +98,8 @@ class TrialList(ApiView):
         problem = found(problems, "problem", pointer="/task_id", task_id=said["task_id"])
         track = found(Track.objects.all(), "track", pointer="/track", slug=said["track"])
         files = [SourceFile(path=file["path"], content=file["content"]) for file in said["files"]]
-        draft = single_solution(problem.task_id, files, catalogue_of(release))
-        trial = try_solution(request.user, problem, track, draft.samples[0], said.get("sizes"))
+        incoming = single_solution(problem.task_id, files, catalogue_of(release))
+        trial = try_solution(request.user, problem, track, incoming.samples[0], said.get("sizes"))
         return Response(_rendered(request.user, trial), status.HTTP_201_CREATED)
 
 

@@ -25,8 +25,8 @@ from leaderboard.rows.results import append_result
 from leaderboard.rows.submissions import SubmissionMetadata, identity_of, store_blobs, store_samples, twin
 from leaderboard.standings import count, scores
 from problems.formats.bounded import DEFAULT_LIMITS, UploadLimits
-from problems.formats.drafts import SampleDraft, SampleJudge, SubmissionDraft
 from problems.formats.graded_rows import read_graded_rows
+from problems.formats.incoming import IncomingSample, IncomingSubmission, SampleJudge
 from problems.models import Release
 from problems.sealing import told_problems
 from runners.wire.protocol import Verdict
@@ -62,13 +62,13 @@ def import_results(
     """
     _check(user, place)
     matched = match(place.release, place.track, read_graded_rows(source, limits))
-    draft = _draft(place, filename, matched, limits)
+    incoming = _incoming(place, filename, matched, limits)
     metadata = SubmissionMetadata(place.entrant, place.release, [place.track], through=IMPORT)
-    stored = store_blobs(draft.samples)
+    stored = store_blobs(incoming.samples)
     with transaction.atomic():
         count.hold(place.entrant.pk)
-        submission = _submission(user, metadata, draft, matched, stored)
-        rows = dict(zip([(one.task_id, one.index) for one in draft.samples], matched, strict=True))
+        submission = _submission(user, metadata, incoming, matched, stored)
+        rows = dict(zip([(one.task_id, one.index) for one in incoming.samples], matched, strict=True))
         n_stored, n_known = _store_results(submission, place.track, rows)
         if n_stored:
             _conclude(user, submission, place, matched, n_stored)
@@ -82,20 +82,24 @@ def _check(user: Any, place: ImportTarget) -> None:
     check_tracks(place.release, [place.track])
 
 
-def _draft(place: ImportTarget, filename: str, matched: Sequence[Matched], limits: UploadLimits) -> SubmissionDraft:
+def _incoming(
+    place: ImportTarget, filename: str, matched: Sequence[Matched], limits: UploadLimits
+) -> IncomingSubmission:
     """The samples as a submission of the same solutions would have them, and judged by the same rules of files."""
     catalogue = catalogue_of(place.release)
     judge = SampleJudge(catalogue, limits)
     samples = tuple(_sample(judge, one) for one in matched)
     full = {one.task_id for one in samples} >= catalogue.problems.keys()
-    return SubmissionDraft(_name(filename), full, samples)
+    return IncomingSubmission(_name(filename), full, samples)
 
 
-def _sample(judge: SampleJudge, one: Matched) -> SampleDraft:
-    draft = judge.of_record(one.row.answer, b"", one.number)
-    if one.row.verdict == Verdict.INVALID and not draft.invalid_reason:
-        return replace(draft, invalid_reason=str((one.row.podium or {}).get("reason") or "invalid where it was graded"))
-    return draft
+def _sample(judge: SampleJudge, one: Matched) -> IncomingSample:
+    incoming = judge.of_record(one.row.answer, b"", one.number)
+    if one.row.verdict == Verdict.INVALID and not incoming.invalid_reason:
+        return replace(
+            incoming, invalid_reason=str((one.row.podium or {}).get("reason") or "invalid where it was graded")
+        )
+    return incoming
 
 
 def _name(filename: str) -> str:
@@ -108,15 +112,15 @@ def _name(filename: str) -> str:
 def _submission(
     user: Any,
     metadata: SubmissionMetadata,
-    draft: SubmissionDraft,
+    incoming: IncomingSubmission,
     matched: Sequence[Matched],
     stored: Mapping[bytes, str],
 ) -> Submission:
     """The submission with these very samples, made where it is new."""
-    identity = identity_of(metadata, draft)
+    identity = identity_of(metadata, incoming)
     if found := twin(identity):
         return _checked_twin(found)
-    submission, samples = store_samples(user, metadata, draft, identity, stored)
+    submission, samples = store_samples(user, metadata, incoming, identity, stored)
     make_evaluations(submission, metadata.tracks[0], samples, matched[0].judge_version)
     if submission.asks_to_count:
         count.choose(user, submission, metadata.tracks)

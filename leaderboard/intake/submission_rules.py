@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from leaderboard.errors import Conflict, Refused
 from leaderboard.models import ReleaseTrack, Track
-from problems.formats.submission import SampleDraft
+from problems.formats.submission import IncomingSample
 from problems.models import Release
 
 MAX_EVALUATIONS = 40_000
@@ -33,10 +33,10 @@ def check_tracks(release: Release, tracks: Sequence[Track]) -> None:
             raise Refused("track_not_offered", f"{release.slug} is not offered on {track.slug}. It is on: {known}.")
 
 
-def check_sample(draft: SampleDraft) -> None:
+def check_sample(incoming: IncomingSample) -> None:
     """Raises Refused where the sample would be invalid. For code that its author can still change."""
-    if draft.invalid_reason:
-        raise Refused("invalid_solution", f"This would not be graded: {draft.invalid_reason}.")
+    if incoming.invalid_reason:
+        raise Refused("invalid_solution", f"This would not be graded: {incoming.invalid_reason}.")
 
 
 def check_size(n_samples: int, n_tracks: int) -> None:

@@ -10,7 +10,7 @@ from leaderboard.errors import Refused
 from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.models import PmppToken
 from leaderboard.visibility import is_organiser
-from problems.formats.submission import PackRefused, SampleDraft, single_solution
+from problems.formats.submission import IncomingSample, PackRefused, single_solution
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
 from problems.spec.solution import FileSolution, SourceFile
@@ -82,7 +82,7 @@ def the_target(targets: list[str]) -> str:
     return targets[0]
 
 
-def solution_of(problem: Problem, said: EvaluateRequest) -> SampleDraft:
+def solution_of(problem: Problem, said: EvaluateRequest) -> IncomingSample:
     """The code as the problem's solution. Raises Refused."""
     size = len(said.code.encode("utf-8", "ignore"))
     if size > MAX_SOURCE_BYTES:
@@ -96,18 +96,18 @@ def solution_of(problem: Problem, said: EvaluateRequest) -> SampleDraft:
     if said.student_file != path and ("/" in said.student_file or not said.student_file.endswith(".cu")):
         words = f"student_file is {said.student_file[:200]!r}; use {path!r}, or any name.cu without folders."
         raise Refused("bad_student_file", words)
-    return _draft(problem, [SourceFile(path=path, content=said.code)])
+    return _incoming(problem, [SourceFile(path=path, content=said.code)])
 
 
-def reference_of(problem: Problem) -> SampleDraft:
+def reference_of(problem: Problem) -> IncomingSample:
     """The problem's reference as a solution. Raises Refused if there is none."""
     reference = problem.spec.reference
     if not isinstance(reference, FileSolution):
         raise Refused("no_reference", f"{problem.task_id} has no reference solution to check.")
-    return _draft(problem, reference.files)
+    return _incoming(problem, reference.files)
 
 
-def _draft(problem: Problem, files: list[SourceFile]) -> SampleDraft:
+def _incoming(problem: Problem, files: list[SourceFile]) -> IncomingSample:
     try:
         return single_solution(problem.task_id, files, catalogue_of(problem.release)).samples[0]
     except PackRefused as refusal:

@@ -115,9 +115,9 @@ def evaluate(request: HttpRequest, token: PmppToken) -> HttpResponse:
     said = _body(request, EvaluateRequest)
     target = the_target(said.student_targets)
     problem = find_problem(token, said.task_dir)
-    draft = solution_of(problem, said)
+    incoming = solution_of(problem, said)
     with waiting.place():
-        run = ask(token, problem, draft)
+        run = ask(token, problem, incoming)
         return JsonResponse(_answered(run, target, said.timeout_sec, started))
 
 
@@ -129,9 +129,9 @@ def check_task(request: HttpRequest, token: PmppToken) -> HttpResponse:
     said = _body(request, CheckRequest)
     target = the_target(said.reference_targets)
     problem = find_problem(token, said.task_dir)
-    draft = reference_of(problem)
+    incoming = reference_of(problem)
     with waiting.place():
-        run = ask(token, problem, draft, is_reference=True)
+        run = ask(token, problem, incoming, is_reference=True)
         return JsonResponse(_answered(run, target, said.timeout_sec, started))
 
 

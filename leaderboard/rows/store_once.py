@@ -12,7 +12,7 @@ from leaderboard.rows.evaluations import make_evaluations, queue_evaluations
 from leaderboard.rows.reuse import Reuse
 from leaderboard.rows.submissions import SubmissionMetadata, store_blobs, store_samples, twin
 from leaderboard.standings import count
-from problems.formats.submission import SubmissionDraft
+from problems.formats.submission import IncomingSubmission
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Receipt:
 
 
 def store_once(
-    user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft, identity: str, reuse: Reuse | None = None
+    user: Any, metadata: SubmissionMetadata, incoming: IncomingSubmission, identity: str, reuse: Reuse | None = None
 ) -> Receipt:
     """The submission of this identity, stored and queued where it is new. Checks no permission: the caller does.
 
@@ -33,7 +33,7 @@ def store_once(
     if found := twin(identity):
         return Receipt(found, created=False)
     try:
-        return Receipt(_store(user, metadata, draft, identity, reuse), created=True)
+        return Receipt(_store(user, metadata, incoming, identity, reuse), created=True)
     except IntegrityError:
         if found := twin(identity):  # another request stored the same submission between our look and our insert
             return Receipt(found, created=False)
@@ -41,15 +41,15 @@ def store_once(
 
 
 def _store(
-    user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft, identity: str, reuse: Reuse | None
+    user: Any, metadata: SubmissionMetadata, incoming: IncomingSubmission, identity: str, reuse: Reuse | None
 ) -> Submission:
-    stored = store_blobs(draft.samples)
+    stored = store_blobs(incoming.samples)
     with transaction.atomic():
-        if draft.full:
+        if incoming.full:
             count.hold_account(user)
             count.hold(metadata.entrant.pk)
             check_tries(user, metadata.entrant, metadata.release)
-        submission, samples = store_samples(user, metadata, draft, identity, stored)
+        submission, samples = store_samples(user, metadata, incoming, identity, stored)
         for track in metadata.tracks:
             make_evaluations(submission, track, samples)
         facts: dict[str, Any] = {"reused": reuse.apply(submission)} if reuse else {}
@@ -57,5 +57,5 @@ def _store(
         if submission.asks_to_count:
             count.choose(user, submission, metadata.tracks)
         count.settle(submission, user)
-        record(user, "submit", submission, samples=len(samples), digest=draft.digest[:12], **facts)
+        record(user, "submit", submission, samples=len(samples), digest=incoming.digest[:12], **facts)
     return submission

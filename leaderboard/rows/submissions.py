@@ -9,7 +9,7 @@ from leaderboard import blobs
 from leaderboard.models import Entrant, Sample, Submission, SubmissionState, Track
 from leaderboard.rows.first_replies import with_first_replies
 from leaderboard.standings import count
-from problems.formats.submission import SampleDraft, SubmissionDraft
+from problems.formats.submission import IncomingSample, IncomingSubmission
 from problems.models import Problem, Release
 from runners.wire.protocol import JUDGE_VERSIONS
 
@@ -31,19 +31,19 @@ class SubmissionMetadata:
     priority: int = 0
 
 
-def identity_of(metadata: SubmissionMetadata, draft: SubmissionDraft) -> str:
+def identity_of(metadata: SubmissionMetadata, incoming: IncomingSubmission) -> str:
     """A digest of entrant, release, tracks and samples."""
-    return _identity(metadata, draft, judges="")
+    return _identity(metadata, incoming, judges="")
 
 
-def site_identity_of(metadata: SubmissionMetadata, draft: SubmissionDraft) -> str:
+def site_identity_of(metadata: SubmissionMetadata, incoming: IncomingSubmission) -> str:
     """The identity of a submission that the site makes itself; it changes with the versions of the judges."""
-    return _identity(metadata, draft, judges=",".join(sorted(JUDGE_VERSIONS.values())))
+    return _identity(metadata, incoming, judges=",".join(sorted(JUDGE_VERSIONS.values())))
 
 
-def _identity(metadata: SubmissionMetadata, draft: SubmissionDraft, judges: str) -> str:
+def _identity(metadata: SubmissionMetadata, incoming: IncomingSubmission, judges: str) -> str:
     tracks = ",".join(sorted(track.slug for track in metadata.tracks))
-    text = f"{metadata.entrant.pk}|{metadata.release.pk}|{tracks}|{draft.digest}|{judges}"
+    text = f"{metadata.entrant.pk}|{metadata.release.pk}|{tracks}|{incoming.digest}|{judges}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -52,14 +52,14 @@ def twin(identity: str) -> Submission | None:
     return Submission.objects.exclude(state=SubmissionState.CANCELLED).filter(identity=identity).first()
 
 
-def store_blobs(samples: Iterable[SampleDraft]) -> dict[bytes, str]:
+def store_blobs(samples: Iterable[IncomingSample]) -> dict[bytes, str]:
     """Store the records of valid samples; returns each record's sha256."""
     store = blobs.store()
     return {content: store.put(content) for content in {one.record for one in samples if not one.invalid_reason}}
 
 
 def store_samples(
-    user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft, identity: str, stored: Mapping[bytes, str]
+    user: Any, metadata: SubmissionMetadata, incoming: IncomingSubmission, identity: str, stored: Mapping[bytes, str]
 ) -> tuple[Submission, list[Sample]]:
     """Store the submission and its samples inside the caller's transaction; locks the entrant until it ends."""
     count.hold(metadata.entrant.pk)
@@ -67,34 +67,34 @@ def store_samples(
     submission = Submission.objects.create(
         entrant=metadata.entrant,
         release=metadata.release,
-        is_full=draft.full,
-        name=draft.name[:200],
+        is_full=incoming.full,
+        name=incoming.name[:200],
         note=metadata.note[:500],
         licence=metadata.licence[:100],
-        digest=draft.digest,
+        digest=incoming.digest,
         identity=identity,
-        asks_to_count=draft.full and metadata.asks_to_count,
-        n_samples_per_problem=max((one.index + 1 for one in draft.samples), default=0),
+        asks_to_count=incoming.full and metadata.asks_to_count,
+        n_samples_per_problem=max((one.index + 1 for one in incoming.samples), default=0),
         submitted_by=user if getattr(user, "is_authenticated", False) else None,
         submitted_through=metadata.through,
-        generation=draft.declared.generation,
-        tokens_per_sample=draft.declared.tokens_per_sample,
-        usd_per_sample=draft.declared.usd_per_sample,
-        priority=metadata.priority or _priority(draft),
+        generation=incoming.declared.generation,
+        tokens_per_sample=incoming.declared.tokens_per_sample,
+        usd_per_sample=incoming.declared.usd_per_sample,
+        priority=metadata.priority or _priority(incoming),
     )
     submission.tracks.set(metadata.tracks)
-    samples = with_first_replies(submission, _samples(submission, draft, problems, stored))
+    samples = with_first_replies(submission, _samples(submission, incoming, problems, stored))
     Sample.objects.bulk_create(samples, batch_size=BATCH)
     return submission, samples
 
 
-def _priority(draft: SubmissionDraft) -> int:
+def _priority(incoming: IncomingSubmission) -> int:
     """Typed code goes first: its author waits for it. A part of a pack takes its turn."""
-    return TYPED_CODE_PRIORITY if not draft.full and len(draft.samples) == 1 else 0
+    return TYPED_CODE_PRIORITY if not incoming.full and len(incoming.samples) == 1 else 0
 
 
 def _samples(
-    submission: Submission, draft: SubmissionDraft, problems: Mapping[str, Problem], stored: Mapping[bytes, str]
+    submission: Submission, incoming: IncomingSubmission, problems: Mapping[str, Problem], stored: Mapping[bytes, str]
 ) -> list[Sample]:
     return [
         Sample(
@@ -106,5 +106,5 @@ def _samples(
             invalid_reason=one.invalid_reason[:500],
             language=one.language,
         )
-        for one in draft.samples
+        for one in incoming.samples
     ]

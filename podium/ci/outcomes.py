@@ -96,8 +96,8 @@ def _of_row(sample: SampleToGrade, row: dict[str, Any], source: Path) -> SampleO
     state = State.PASSED if row["passed"] else State.SKIPPED if row["skipped"] else State.FAILED
     output = "" if state is State.PASSED else (row["test_output"] or row["build_output"] or "").strip()
     return SampleOutcome(
-        task_id=sample.draft.task_id,
-        index=sample.draft.index,
+        task_id=sample.incoming.task_id,
+        index=sample.incoming.index,
         group=sample.problem.group,
         state=state,
         verdict=podium["verdict"],
@@ -111,20 +111,30 @@ def _of_row(sample: SampleToGrade, row: dict[str, Any], source: Path) -> SampleO
 
 
 def _of_fault(sample: SampleToGrade, reason: str, source: Path) -> SampleOutcome:
-    draft, place = sample.draft, _place(sample, source, "")
+    incoming, place = sample.incoming, _place(sample, source, "")
     return SampleOutcome(
-        draft.task_id, draft.index, sample.problem.group, State.FAULT, "not graded", reason, "", (), False, 0.0, place
+        incoming.task_id,
+        incoming.index,
+        sample.problem.group,
+        State.FAULT,
+        "not graded",
+        reason,
+        "",
+        (),
+        False,
+        0.0,
+        place,
     )
 
 
 def _place(sample: SampleToGrade, source: Path, output: str) -> AnnotationPlace:
     """The file that the output names, else the first one, of a folder of solutions; otherwise the pack itself."""
-    solution, draft = sample.solution, sample.draft
+    solution, incoming = sample.solution, sample.incoming
     if not source.is_dir():
-        return AnnotationPlace(_shown(source), draft.line_number if source.suffix == ".jsonl" else 0)
+        return AnnotationPlace(_shown(source), incoming.line_number if source.suffix == ".jsonl" else 0)
     paths = [file.path for file in solution.files] if isinstance(solution, FileSolution) else []
     path, line = named_place(output, paths)
-    return AnnotationPlace(_shown(source / draft.folder / (path or next(iter(paths), ""))), line)
+    return AnnotationPlace(_shown(source / incoming.folder / (path or next(iter(paths), ""))), line)
 
 
 def _shown(path: Path) -> str:

@@ -12,7 +12,7 @@ from podium.remote.upload import CannotSend, opened_pack
 from problems.formats.compute_eval.packs import read_solution_pack
 from problems.formats.coverage import absent_counts
 from problems.formats.errors import PackRefused
-from problems.formats.submission import Catalogue, SubmissionDraft, read_samples
+from problems.formats.submission import Catalogue, IncomingSubmission, read_samples
 from problems.spec.command.workspace_rules import WorkspaceRules
 from problems.spec.errors import RecordError
 from problems.spec.profile import Profile
@@ -38,18 +38,18 @@ def check(
     try:
         catalogue = Catalogue.of_pack(read_problems(problems, [pack])) if problems else _catalogue_of_answers(pack)
         with opened_pack(pack) as (name, file):
-            draft = read_samples(file, name, catalogue, strict=strict)
+            incoming = read_samples(file, name, catalogue, strict=strict)
     except PackRefused as refused:
         _say(f"refused ({refused.code}): {refused.message}")
         raise typer.Exit(REFUSED) from None
     except CannotSend as unusable:
         _say(f"refused: {unusable}")
         raise typer.Exit(REFUSED) from None
-    for line in report(draft):
+    for line in report(incoming):
         _say(line)
     if problems:
-        _say(coverage_words(draft, catalogue))
-    raise typer.Exit(SOME_INVALID if draft.unknown or any(one.invalid_reason for one in draft.samples) else FINE)
+        _say(coverage_words(incoming, catalogue))
+    raise typer.Exit(SOME_INVALID if incoming.unknown or any(one.invalid_reason for one in incoming.samples) else FINE)
 
 
 def _catalogue_of_answers(pack: Path) -> Catalogue:
@@ -72,26 +72,26 @@ def _task_of(line: bytes) -> str:
     return task_id if isinstance(task_id, str) else ""
 
 
-def report(draft: SubmissionDraft) -> Iterator[str]:
+def report(incoming: IncomingSubmission) -> Iterator[str]:
     """The lines of the report: notices, unknown tasks, invalid samples and the total."""
-    yield from (notice.message for notice in draft.notices)
-    yield from (f"{_place(notice.line)}{notice.message}" for notice in draft.unknown)
-    bad = [sample for sample in draft.samples if sample.invalid_reason]
+    yield from (notice.message for notice in incoming.notices)
+    yield from (f"{_place(notice.line)}{notice.message}" for notice in incoming.unknown)
+    bad = [sample for sample in incoming.samples if sample.invalid_reason]
     for sample in bad:
         where = f"{_place(sample.line_number)}{sample.task_id} sample {sample.index + 1}"
         yield f"{where} is invalid: {sample.invalid_reason}"
-    fine = len(draft.samples) - len(bad)
-    yield f"{fine} of {len(draft.samples)} samples of {len(draft.sample_counts)} problems may be graded."
+    fine = len(incoming.samples) - len(bad)
+    yield f"{fine} of {len(incoming.samples)} samples of {len(incoming.sample_counts)} problems may be graded."
 
 
-def coverage_words(draft: SubmissionDraft, catalogue: Catalogue) -> str:
+def coverage_words(incoming: IncomingSubmission, catalogue: Catalogue) -> str:
     """Whether a site would take it as full or partial, and what that means."""
-    held = f"{len(draft.sample_counts)} of {len(catalogue.problems)} problems"
-    if draft.undecided:
+    held = f"{len(incoming.sample_counts)} of {len(catalogue.problems)} problems"
+    if incoming.undecided:
         return f"It has samples of {held}: a site needs --coverage full or partial to take it."
-    if not draft.full:
+    if not incoming.full:
         return f"A partial submission, {held}: not ranked on a board."
-    n_absent = sum(absent_counts(draft, catalogue).values())
+    n_absent = sum(absent_counts(incoming, catalogue).values())
     return f"A full submission, {held}." + (f" {n_absent} absent samples count as failed." if n_absent else "")
 
 

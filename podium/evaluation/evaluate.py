@@ -264,7 +264,7 @@ class Grading:
             def report(sample: SampleToGrade, rows: list[Graded]) -> None:
                 for row in rows:
                     files[row.sample.pack].add(row)
-                advance(sample.draft.task_id)
+                advance(sample.incoming.task_id)
                 # numpy loads slowly. Imported here, it loads while samples run.
                 import problems.formats.compute_eval.summary  # noqa: F401
 
@@ -328,7 +328,8 @@ def _say_kept(files: dict[str, GradedFile]) -> None:
 def _say_faults(faults: Sequence[GradingFault]) -> None:
     for fault in faults[:SHOWN]:
         _say(
-            f"{fault.sample.draft.task_id} sample {fault.sample.draft.index + 1} was not graded: {fault.reason}", "red"
+            f"{fault.sample.incoming.task_id} sample {fault.sample.incoming.index + 1} was not graded: {fault.reason}",
+            "red",
         )
     if faults:
         _say(f"{len(faults)} samples could not be graded on this machine: the summary lacks them.", style="red")

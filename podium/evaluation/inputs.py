@@ -10,7 +10,7 @@ from podium.remote.upload import CannotSend, opened_pack
 from problems.formats.compute_eval.directory import SPEC_NAME, read_problem_directory
 from problems.formats.compute_eval.packs import PackRecord, ProblemPack, read_problem_pack, read_solution_pack
 from problems.formats.errors import PackRefused
-from problems.formats.submission import Catalogue, SampleDraft, read_samples
+from problems.formats.submission import Catalogue, IncomingSample, read_samples
 from problems.spec.command.command_record import PROBLEM_SCHEMA_VERSION
 from problems.spec.command.problem import CommandProblem
 from problems.spec.command.skips import compute_eval_skip
@@ -29,14 +29,14 @@ class SampleToGrade:
 
     pack: str
     """Datapack name."""
-    draft: SampleDraft
+    incoming: IncomingSample
     record: PackRecord
     skip_reason: str
     inputs_digest: str
 
     @property
     def key(self) -> tuple[str, int]:
-        return self.draft.task_id, self.draft.index
+        return self.incoming.task_id, self.incoming.index
 
     @property
     def problem(self) -> ProblemRecord:
@@ -45,7 +45,11 @@ class SampleToGrade:
     @property
     def solution(self) -> Solution:
         """The solution as the graded row shows it, without files if the record cannot be read."""
-        return parse_solution(self.draft.record) if self.draft.record else FileSolution(task_id=self.draft.task_id)
+        return (
+            parse_solution(self.incoming.record)
+            if self.incoming.record
+            else FileSolution(task_id=self.incoming.task_id)
+        )
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ class Reader:
     def _read_one(self, file: Path, catalogue: Catalogue, records: dict[str, PackRecord]) -> Pack:
         try:
             with opened_pack(file) as (name, content):
-                draft = read_samples(content, name, catalogue, strict=self.strict)
+                incoming = read_samples(content, name, catalogue, strict=self.strict)
             groups = _groups(file, self.problems)
         except CannotSend as refused:
             raise PackRefused("bad_folder", str(refused)) from refused
@@ -139,22 +143,24 @@ class Reader:
             raise PackRefused(refused.code, f"{file}: {refused.message}") from refused
         selected = set(catalogue.task_ids(groups or None))
         samples = [
-            self._sample(draft.name, one, records[one.task_id]) for one in draft.samples if one.task_id in selected
+            self._sample(incoming.name, one, records[one.task_id])
+            for one in incoming.samples
+            if one.task_id in selected
         ]
-        notices = [*draft.notices, *draft.unknown]
+        notices = [*incoming.notices, *incoming.unknown]
         if not samples:
-            words = draft.unknown[0].message if draft.unknown else "its samples are not of its groups."
+            words = incoming.unknown[0].message if incoming.unknown else "its samples are not of its groups."
             raise PackRefused("nothing_to_grade", f"{file} has no sample for these problems: {words}")
-        told = [f"{draft.name}: {f'line {one.line}: ' if one.line else ''}{one.message}" for one in notices]
-        left_out = len(draft.samples) - len(samples)
+        told = [f"{incoming.name}: {f'line {one.line}: ' if one.line else ''}{one.message}" for one in notices]
+        left_out = len(incoming.samples) - len(samples)
         if left_out:
-            told.append(f"{draft.name}: {left_out} samples are of groups that the pack does not list; not graded.")
-        return Pack(draft.name, file, groups, tuple(samples), tuple(told))
+            told.append(f"{incoming.name}: {left_out} samples are of groups that the pack does not list; not graded.")
+        return Pack(incoming.name, file, groups, tuple(samples), tuple(told))
 
-    def _sample(self, pack: str, draft: SampleDraft, record: PackRecord) -> SampleToGrade:
+    def _sample(self, pack: str, incoming: IncomingSample, record: PackRecord) -> SampleToGrade:
         skip, version = skip_reason(record, self.hardware), JUDGE_VERSIONS[record.problem.kind]
-        parts = [hashlib.sha256(record.line).hexdigest(), draft.content_sha256, skip, self.options, version]
-        return SampleToGrade(pack, draft, record, skip, hashlib.sha256(json.dumps(parts).encode()).hexdigest())
+        parts = [hashlib.sha256(record.line).hexdigest(), incoming.content_sha256, skip, self.options, version]
+        return SampleToGrade(pack, incoming, record, skip, hashlib.sha256(json.dumps(parts).encode()).hexdigest())
 
 
 def _groups(file: Path, problems: ProblemPack) -> list[str] | None:

@@ -24,7 +24,7 @@ def settled(sample: SampleToGrade) -> Graded:
 
 
 def _report(sample: SampleToGrade, provenance: Provenance) -> Report:
-    if reason := sample.draft.invalid_reason:
+    if reason := sample.incoming.invalid_reason:
         return Report(verdict=Verdict.INVALID, reason=reason, provenance=provenance)
     solution = sample.solution
     try:

@@ -86,7 +86,7 @@ def _podium(sample: SampleToGrade, finished: Finished) -> dict[str, Any]:
         "provenance": report.provenance.model_dump(mode="json"),
         "steps": [step.model_dump(mode="json", exclude={"log": {"text", "blob"}}) for step in report.steps],
         "withheld": report.withheld or [],
-        "sample": sample.draft.index,
+        "sample": sample.incoming.index,
         "inputs": sample.inputs_digest,
         "record_md5": record_md5(sample.record.line),
         "grading_digest": grading_digest(problem, problem.withheld),

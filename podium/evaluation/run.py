@@ -79,7 +79,7 @@ class SampleGrader:
                     sample = futures[future]
                     faults += _fault(sample, future)
                     row = None if faults and faults[-1].sample is sample else _row(future)
-                    report(sample, tasks[sample.draft.task_id].add(sample, row))
+                    report(sample, tasks[sample.incoming.task_id].add(sample, row))
             except BaseException:
                 self._progress.cancelled.set()
                 pool.shutdown(cancel_futures=True)
@@ -90,7 +90,7 @@ class SampleGrader:
         """The rows by task. A task's samples run close together, so that its baseline is measured near them."""
         by_task: dict[str, list[SampleToGrade]] = {}
         for sample in samples:
-            by_task.setdefault(sample.draft.task_id, []).append(sample)
+            by_task.setdefault(sample.incoming.task_id, []).append(sample)
         return {task: TaskRows(members, self._shares_baseline(members[0])) for task, members in by_task.items()}
 
     def _shares_baseline(self, sample: SampleToGrade) -> bool:
@@ -138,7 +138,7 @@ class SampleGrader:
             image=self._judges.environment.image_for(self._options.image),
             build_policy=self._options.build_policy,
             skip_reason=sample.skip_reason,
-            invalid_reason=sample.draft.invalid_reason,
+            invalid_reason=sample.incoming.invalid_reason,
             timed_modes=self._options.timed_modes,
             tenant=sample.pack,
         )

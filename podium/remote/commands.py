@@ -158,8 +158,8 @@ def _dry_run(client: ApiClient, path: Path, order: Mapping[str, Any]) -> None:
 def _send_pack(client: ApiClient, path: Path, facts: Mapping[str, Any], order: Mapping[str, Any]) -> tuple[int, Any]:
     catalogue = precheck.catalogue_from(facts, client.rows(f"releases/{facts['slug']}/problems"))
     with _pack_to_send(path) as (name, file):
-        draft = precheck.check(file, name, catalogue, bool(order["strict"]), str(order["coverage"]))
-        _say(precheck.report(draft, catalogue))
+        incoming = precheck.check(file, name, catalogue, bool(order["strict"]), str(order["coverage"]))
+        _say(precheck.report(incoming, catalogue))
         file.seek(0)
         return _upload(client, "submissions", name, file, order)
 

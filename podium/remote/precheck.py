@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from podium.remote.upload import CannotSend, solution_files
 from problems.formats.coverage import absent_counts, covering
-from problems.formats.submission import Catalogue, SubmissionDraft, UploadLimits, read_submission
+from problems.formats.submission import Catalogue, IncomingSubmission, UploadLimits, read_submission
 from problems.spec.command.workspace_rules import WorkspaceRules
 from problems.spec.function.manifest import Parameter
 from problems.spec.function.rules import FunctionRules
@@ -45,18 +45,18 @@ def function_files(facts: Mapping[str, Any], path: Path) -> list[dict[str, str]]
     return files
 
 
-def check(file: BinaryIO, filename: str, catalogue: Catalogue, strict: bool, coverage: str = "") -> SubmissionDraft:
+def check(file: BinaryIO, filename: str, catalogue: Catalogue, strict: bool, coverage: str = "") -> IncomingSubmission:
     """Read the submission. Raises PackRefused as the site would. The site checks the size of files."""
     size_bytes = file.seek(0, 2)
     file.seek(0)
-    draft = read_submission(file, filename, catalogue, UploadLimits(packed_bytes=size_bytes), strict)
-    return covering(draft, catalogue, coverage)
+    incoming = read_submission(file, filename, catalogue, UploadLimits(packed_bytes=size_bytes), strict)
+    return covering(incoming, catalogue, coverage)
 
 
-def report(draft: SubmissionDraft, catalogue: Catalogue) -> str:
+def report(incoming: IncomingSubmission, catalogue: Catalogue) -> str:
     """A line about the submission. It leaves out invalid samples, which the site finds with the held-out files."""
-    held = f"{len(draft.samples)} samples of {len(draft.sample_counts)} problems"
-    if not draft.full:
+    held = f"{len(incoming.samples)} samples of {len(incoming.sample_counts)} problems"
+    if not incoming.full:
         return f"{held}, a partial submission: it is not ranked on the board."
-    absent = sum(absent_counts(draft, catalogue).values())
+    absent = sum(absent_counts(incoming, catalogue).values())
     return f"{held}, a full submission." + (f" {absent} absent samples count as failed." if absent else "")

@@ -12,7 +12,7 @@ from podium.generation.held_out import EMPTY_MAIN, named_in
 from podium.remote.api_client import ApiClient, ApiRefused
 from podium.reproduction.published import WITH_PACK, CannotReproduce, Published, solution_of
 from problems.formats.compute_eval.packs import PackRecord
-from problems.formats.submission import Catalogue, SampleDraft, read_samples
+from problems.formats.submission import Catalogue, IncomingSample, read_samples
 from problems.spec.command.command_record import PROBLEM_SCHEMA_VERSION
 from problems.spec.command.problem import problem_from
 from problems.spec.digests import grading_digest
@@ -148,15 +148,15 @@ def _sample(published: Published, record: PackRecord, solution: bytes, hardware:
     """The sample of the pack. Raises CannotReproduce if the machine cannot run the problem."""
     if why := skip_reason(record, hardware):
         raise CannotReproduce(f"This machine cannot run {published.task_id}: it {why}.")
-    draft = _draft(published, record, solution)
-    return SampleToGrade("reproduced", draft, record, "", "")
+    incoming = _incoming(published, record, solution)
+    return SampleToGrade("reproduced", incoming, record, "", "")
 
 
-def _draft(published: Published, record: PackRecord, solution: bytes) -> SampleDraft:
+def _incoming(published: Published, record: PackRecord, solution: bytes) -> IncomingSample:
     problem, release = record.problem, published.recipe["problems_file"].removesuffix("-problems.tar.gz")
     catalogue = Catalogue(release, problem.profile, {problem.task_id: problem.group}, {problem.task_id: problem})
-    (draft,) = read_samples(io.BytesIO(solution), published.recipe["solutions_file"], catalogue).samples
-    found, expected = hashlib.sha256(draft.record).hexdigest(), published.recipe["solution_sha256"]
+    (incoming,) = read_samples(io.BytesIO(solution), published.recipe["solutions_file"], catalogue).samples
+    found, expected = hashlib.sha256(incoming.record).hexdigest(), published.recipe["solution_sha256"]
     if found != expected:
         raise CannotReproduce(f"The site sent another sample than the one that was judged: {found}, not {expected}.")
-    return draft
+    return incoming

@@ -15,8 +15,8 @@ from podium.verifiers.rulings import JudgingFault, Ruling, ruling, without_files
 from problems.formats.bounded import DEFAULT_LIMITS
 from problems.formats.catalogue import Catalogue
 from problems.formats.compute_eval.packs import ProblemPack
-from problems.formats.drafts import SampleJudge
 from problems.formats.errors import PackRefused
+from problems.formats.incoming import SampleJudge
 from problems.spec.profile import Profile
 from runners.agent.devices.gpus import UnknownGpu
 from runners.agent.devices.tool import ToolUnavailable
@@ -47,8 +47,8 @@ class LocalJudge:
         if not solution.files:
             return without_files(solution)
         record = self._records[task_id]
-        draft = SampleJudge(self._catalogue, DEFAULT_LIMITS).of_files(task_id, solution.files)
-        sample = SampleToGrade("rollouts", draft, record, skip_reason(record, self._hardware), "")
+        incoming = SampleJudge(self._catalogue, DEFAULT_LIMITS).of_files(task_id, solution.files)
+        sample = SampleToGrade("rollouts", incoming, record, skip_reason(record, self._hardware), "")
         try:
             row = (settled(sample) if is_question(sample) else self._grader.one(sample)).row
         except (SandboxFault, UnusableProblem, OSError, Cancelled) as error:

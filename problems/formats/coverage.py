@@ -4,8 +4,8 @@ from dataclasses import replace
 from enum import StrEnum
 
 from problems.formats.catalogue import Catalogue
-from problems.formats.drafts import SubmissionDraft
 from problems.formats.errors import PackRefused
+from problems.formats.incoming import IncomingSubmission
 from problems.formats.submission import check_tasks_are_known
 
 
@@ -16,30 +16,30 @@ class Coverage(StrEnum):
     PARTIAL = "partial"
 
 
-def covering(draft: SubmissionDraft, catalogue: Catalogue, said: str = "") -> SubmissionDraft:
+def covering(incoming: IncomingSubmission, catalogue: Catalogue, said: str = "") -> IncomingSubmission:
     """The draft as what it counts: what the submitter says (a `Coverage`, or "" for nothing), else what its file says.
 
     A solutions pack says it by its `groups`. Raises PackRefused if neither says it.
     """
     if said:
-        return replace(draft, full=said == Coverage.FULL, undecided=False)
-    if draft.undecided:
-        raise PackRefused("incomplete", _question(len(draft.sample_counts), len(catalogue.problems)))
-    return draft
+        return replace(incoming, full=said == Coverage.FULL, undecided=False)
+    if incoming.undecided:
+        raise PackRefused("incomplete", _question(len(incoming.sample_counts), len(catalogue.problems)))
+    return incoming
 
 
-def settled(draft: SubmissionDraft, catalogue: Catalogue, said: str = "") -> SubmissionDraft:
+def settled(incoming: IncomingSubmission, catalogue: Catalogue, said: str = "") -> IncomingSubmission:
     """The same, of a draft that is to be stored: also raises PackRefused if it has samples of unknown tasks."""
-    check_tasks_are_known(draft)
-    return covering(draft, catalogue, said)
+    check_tasks_are_known(incoming)
+    return covering(incoming, catalogue, said)
 
 
-def absent_counts(draft: SubmissionDraft, catalogue: Catalogue) -> dict[str, int]:
+def absent_counts(incoming: IncomingSubmission, catalogue: Catalogue) -> dict[str, int]:
     """How many samples each problem lacks, if all are to have as many as the one with most; 0 is left out.
 
     A sealed question lacks none that a submission may not have.
     """
-    counts = draft.sample_counts
+    counts = incoming.sample_counts
     most = max(counts.values(), default=0)
     wanted = {task_id: min(most, catalogue.most_replies.get(task_id, most)) for task_id in catalogue.problems}
     lacking = {task_id: n - counts.get(task_id, 0) for task_id, n in wanted.items()}

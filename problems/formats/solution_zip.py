@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from problems.formats.bounded import MEBIBYTE, UploadLimits, opened
 from problems.formats.catalogue import Catalogue
-from problems.formats.drafts import Notice, SampleDraft, SampleJudge
 from problems.formats.errors import PackRefused
+from problems.formats.incoming import IncomingSample, Notice, SampleJudge
 from problems.spec.natural import natural_key
 from problems.spec.solution import SourceFile
 
@@ -39,7 +39,7 @@ class _Entry:
 class ZipSamples:
     """The contents of a zip."""
 
-    samples: tuple[SampleDraft, ...]
+    samples: tuple[IncomingSample, ...]
     unknown: tuple[Notice, ...]
     notices: tuple[Notice, ...]
 
@@ -196,7 +196,7 @@ class _Sorter:
         message = f"folder {folder!a} is no problem of release {release}; name folders after its task_ids."
         self._unknown.setdefault(folder, Notice(message))
 
-    def _samples(self, task_id: str, entries: Sequence[_Entry]) -> list[SampleDraft]:
+    def _samples(self, task_id: str, entries: Sequence[_Entry]) -> list[IncomingSample]:
         loose = [entry for entry in entries if len(entry.parts) == 1]
         nested = [entry for entry in entries if len(entry.parts) > 1]
         numbered = bool(nested) and all(_NUMBERED.fullmatch(entry.parts[0]) for entry in nested)
@@ -212,7 +212,7 @@ class _Sorter:
             self._sample(task_id, by_name[name]) for name in sorted(by_name, key=lambda name: (natural_key(name), name))
         ]
 
-    def _sample(self, task_id: str, entries: Sequence[_Entry]) -> SampleDraft:
+    def _sample(self, task_id: str, entries: Sequence[_Entry]) -> IncomingSample:
         ordered = sorted(entries, key=lambda entry: entry.parts)
         try:
             files = [SourceFile(path="/".join(e.parts), content=e.content.decode("utf-8")) for e in ordered]

@@ -13,8 +13,15 @@ from problems.formats.compute_eval.packs import (
     read_every_solution,
     read_solution_pack,
 )
-from problems.formats.drafts import DeclaredGeneration, Notice, SampleDraft, SampleJudge, SubmissionDraft, as_files
 from problems.formats.errors import PackRefused, raise_all
+from problems.formats.incoming import (
+    DeclaredGeneration,
+    IncomingSample,
+    IncomingSubmission,
+    Notice,
+    SampleJudge,
+    as_files,
+)
 from problems.formats.solution_zip import read_solution_zip
 from problems.spec.errors import RecordError
 from problems.spec.generation import read_generation
@@ -22,10 +29,10 @@ from problems.spec.solution import SOLUTION_SCHEMA_VERSION, SourceFile, load_obj
 
 __all__ = [
     "Catalogue",
+    "IncomingSample",
+    "IncomingSubmission",
     "Notice",
     "PackRefused",
-    "SampleDraft",
-    "SubmissionDraft",
     "UploadLimits",
     "check_solution_pack",
     "check_tasks_are_known",
@@ -44,23 +51,23 @@ def read_submission(
     catalogue: Catalogue,
     limits: UploadLimits = DEFAULT_LIMITS,
     strict: bool = False,
-) -> SubmissionDraft:
+) -> IncomingSubmission:
     """Read a solutions pack, a zip of folders or a `.jsonl` file and check every sample.
 
     `source` must be seekable. A record whose task_id can be read but whose content is bad becomes an invalid sample.
     `strict` adds ComputeEval's rules for a whole pack. Raises PackRefused, also where a task_id is unknown.
     """
-    draft = read_samples(source, filename, catalogue, limits, strict)
-    check_tasks_are_known(draft)
-    return draft
+    incoming = read_samples(source, filename, catalogue, limits, strict)
+    check_tasks_are_known(incoming)
+    return incoming
 
 
-def check_tasks_are_known(draft: SubmissionDraft) -> None:
+def check_tasks_are_known(incoming: IncomingSubmission) -> None:
     """Raises PackRefused if the draft has samples of unknown tasks."""
-    if draft.unknown:
-        first, *others = draft.unknown
+    if incoming.unknown:
+        first, *others = incoming.unknown
         rest = f" {len(others)} more are unknown." if others else ""
-        fine = sum(1 for sample in draft.samples if not sample.invalid_reason)
+        fine = sum(1 for sample in incoming.samples if not sample.invalid_reason)
         also = [PackRefused("unknown_task", one.message, one.line) for one in others]
         raise PackRefused("unknown_task", f"{first.message}{rest} {fine} other samples are fine.", first.line, also)
 
@@ -71,7 +78,7 @@ def read_samples(
     catalogue: Catalogue,
     limits: UploadLimits = DEFAULT_LIMITS,
     strict: bool = False,
-) -> SubmissionDraft:
+) -> IncomingSubmission:
     """The same, but samples with an unknown task_id are listed in `unknown` and do not refuse the file."""
     with opened(source) as file:
         file.seek(0)
@@ -92,17 +99,17 @@ def single_solution(
     catalogue: Catalogue,
     name: str = "",
     limits: UploadLimits = DEFAULT_LIMITS,
-) -> SubmissionDraft:
+) -> IncomingSubmission:
     """A partial submission of one sample; raises PackRefused where the release has no such problem."""
     if task_id not in catalogue.problems:
         raise PackRefused("unknown_task", _unknown_message(task_id, catalogue))
     sample = SampleJudge(catalogue, limits).of_files(task_id, as_files(files))
-    return SubmissionDraft(name or task_id, False, (sample,))
+    return IncomingSubmission(name or task_id, False, (sample,))
 
 
 def _read_pack(
     file: BinaryIO, filename: str, catalogue: Catalogue, limits: UploadLimits, strict: bool
-) -> SubmissionDraft:
+) -> IncomingSubmission:
     pack = read_solution_pack(file, PurePosixPath(filename).name, catalogue.profile, limits)
     if pack.metadata.release != catalogue.release_name:
         words = f"the pack answers release {pack.metadata.release}, but this is release {catalogue.release_name}"
@@ -114,7 +121,7 @@ def _read_pack(
     notices = _count_notices(pack.metadata.total_count, len(pack.lines)) + _absence_notices(lines.samples, selected)
     declared, faults = _declared(pack.metadata.generation, len(pack.lines))
     full = len(selected) == len(catalogue.problems)
-    return SubmissionDraft(pack.datapack_name, full, lines.samples, lines.unknown, notices + faults, declared)
+    return IncomingSubmission(pack.datapack_name, full, lines.samples, lines.unknown, notices + faults, declared)
 
 
 def _declared(data: Any, n_samples: int) -> tuple[DeclaredGeneration, tuple[Notice, ...]]:
@@ -129,7 +136,7 @@ def _declared(data: Any, n_samples: int) -> tuple[DeclaredGeneration, tuple[Noti
 
 def _read_zip(
     file: BinaryIO, filename: str, catalogue: Catalogue, limits: UploadLimits, strict: bool
-) -> SubmissionDraft:
+) -> IncomingSubmission:
     found = read_solution_zip(file, catalogue, limits)
     covered = {sample.task_id for sample in found.samples}
     absent = [task_id for task_id in catalogue.problems if task_id not in covered]
@@ -140,22 +147,22 @@ def _read_zip(
             "empty", "the zip holds no problem's folder; make one for each task_id, as cpp_matmul/0/solution.cpp"
         )
     name = PurePosixPath(filename).name.removesuffix(".zip")
-    return SubmissionDraft(name, not absent, found.samples, found.unknown, found.notices, undecided=bool(absent))
+    return IncomingSubmission(name, not absent, found.samples, found.unknown, found.notices, undecided=bool(absent))
 
 
-def _read_jsonl(file: BinaryIO, filename: str, catalogue: Catalogue, limits: UploadLimits) -> SubmissionDraft:
+def _read_jsonl(file: BinaryIO, filename: str, catalogue: Catalogue, limits: UploadLimits) -> IncomingSubmission:
     data = file.read(limits.packed_bytes + 1)
     if len(data) > limits.packed_bytes:
         raise PackRefused("too_large", f"the file is larger than {limits.packed_bytes} bytes")
     lines = _read_lines(split_lines(data, limits), catalogue, limits, catalogue.problems.keys())
     full = {sample.task_id for sample in lines.samples} >= catalogue.problems.keys()
     name = PurePosixPath(filename).name.removesuffix(".jsonl")
-    return SubmissionDraft(name, full, lines.samples, lines.unknown, undecided=not full)
+    return IncomingSubmission(name, full, lines.samples, lines.unknown, undecided=not full)
 
 
 @dataclass(frozen=True)
 class _Lines:
-    samples: tuple[SampleDraft, ...]
+    samples: tuple[IncomingSample, ...]
     unknown: tuple[Notice, ...]
 
 
@@ -168,7 +175,7 @@ def _read_lines(
     if len(lines) > limits.samples:
         raise PackRefused("too_many_samples", f"the file has {len(lines)} samples, at most {limits.samples} are read")
     judge = SampleJudge(catalogue, limits)
-    samples: list[SampleDraft] = []
+    samples: list[IncomingSample] = []
     unknown: list[Notice] = []
     unreadable: list[PackRefused] = []
     for line in lines:
@@ -206,7 +213,7 @@ def _count_notices(stated: int, found: int) -> tuple[Notice, ...]:
     return () if stated == found else (Notice(f"metadata.json says {stated} solutions, the file has {found}."),)
 
 
-def _absence_notices(samples: Sequence[SampleDraft], selected: set[str]) -> tuple[Notice, ...]:
+def _absence_notices(samples: Sequence[IncomingSample], selected: set[str]) -> tuple[Notice, ...]:
     absent = len(selected - {sample.task_id for sample in samples})
     return (Notice(f"{absent} of {len(selected)} problems have no sample."),) if absent else ()
 

@@ -37,7 +37,7 @@ def row_of(folder: Path, report: Report) -> Graded:
 
 def test_a_pack_may_mix_kinds(folder: Path) -> None:
     samples = read(folder).samples
-    assert [(one.problem.kind, one.skip_reason, one.draft.invalid_reason) for one in samples] == [
+    assert [(one.problem.kind, one.skip_reason, one.incoming.invalid_reason) for one in samples] == [
         ("function", "", ""),
         ("command", "", ""),
     ]

@@ -86,9 +86,9 @@ def test_a_tasks_samples_are_begun_together_and_its_rows_keep_their_order(
     scripts = ("exit 0 # x", "exit 0 # y", "exit 0 # z")
     tasks = ("a/2", "a/3", "a/1")
     samples, bench = samples_of(tmp_path, [problem(task) for task in tasks], scripts), start()
-    scattered = sorted(samples, key=lambda sample: sample.draft.index)
+    scattered = sorted(samples, key=lambda sample: sample.incoming.index)
     assert bench.order(scattered) == [(task, script) for task in tasks for script in scripts]
-    assert [row.sample.draft.index for row in bench.rows] == [0, 1, 2] * 3
+    assert [row.sample.incoming.index for row in bench.rows] == [0, 1, 2] * 3
 
 
 @pytest.mark.parametrize(("timing", "expected"), [(TimingPolicy.RANKED, [1, 1]), (TimingPolicy.QUICK, [0, 2])])

@@ -14,8 +14,8 @@ from problems.formats.bounded import UploadLimits, write_tar_gz
 from problems.formats.compute_eval.packs import problem_pack_from, read_problem_pack
 from problems.formats.submission import (
     Catalogue,
+    IncomingSubmission,
     PackRefused,
-    SubmissionDraft,
     read_samples,
     read_submission,
     single_solution,
@@ -29,7 +29,7 @@ CATALOGUE = Catalogue.of_pack(read_problem_pack(PROBLEMS))
 TASKS = [f"A/{number}" for number in range(5)]
 
 
-def read(jsonl: bytes, strict: bool = False, **metadata: object) -> SubmissionDraft:
+def read(jsonl: bytes, strict: bool = False, **metadata: object) -> IncomingSubmission:
     return read_submission(solution_pack(jsonl, **metadata), "internal-m-solutions.tar.gz", CATALOGUE, strict=strict)
 
 
@@ -48,20 +48,20 @@ def zipped(files: dict[str, str | bytes]) -> io.BytesIO:
     return target
 
 
-def read_zip(files: dict[str, str | bytes]) -> SubmissionDraft:
+def read_zip(files: dict[str, str | bytes]) -> IncomingSubmission:
     return read_submission(zipped(files), "mine.zip", CATALOGUE)
 
 
-def contents(draft: SubmissionDraft) -> list[tuple[str, int, dict[str, str]]]:
-    rows = [(sample.task_id, sample.index, json.loads(sample.record)) for sample in draft.samples]
+def contents(incoming: IncomingSubmission) -> list[tuple[str, int, dict[str, str]]]:
+    rows = [(sample.task_id, sample.index, json.loads(sample.record)) for sample in incoming.samples]
     return [(task, index, {f["path"]: f["content"] for f in record["files"]}) for task, index, record in rows]
 
 
 def test_the_golden_pack_is_a_full_submission() -> None:
-    draft = read_submission(SOLUTIONS, SOLUTIONS.name, CATALOGUE)
-    assert (draft.name, draft.full, draft.notices) == ("internal-modelx", True, ())
-    assert [(s.task_id, s.index) for s in draft.samples] == [(task, index) for task in TASKS for index in (0, 1)]
-    assert not any(sample.invalid_reason for sample in draft.samples)
+    incoming = read_submission(SOLUTIONS, SOLUTIONS.name, CATALOGUE)
+    assert (incoming.name, incoming.full, incoming.notices) == ("internal-modelx", True, ())
+    assert [(s.task_id, s.index) for s in incoming.samples] == [(task, index) for task in TASKS for index in (0, 1)]
+    assert not any(sample.invalid_reason for sample in incoming.samples)
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_the_golden_pack_is_a_full_submission() -> None:
     ],
 )
 def test_bad_content_makes_its_sample_invalid_and_no_other(bad: bytes, words: str) -> None:
-    draft = read(solution_line() + bad + solution_line())
-    assert [bool(sample.invalid_reason) for sample in draft.samples] == [False, True, False]
-    assert [sample.index for sample in draft.samples] == [0, 1, 2]
-    assert words in draft.samples[1].invalid_reason
-    assert draft.digest
+    incoming = read(solution_line() + bad + solution_line())
+    assert [bool(sample.invalid_reason) for sample in incoming.samples] == [False, True, False]
+    assert [sample.index for sample in incoming.samples] == [0, 1, 2]
+    assert words in incoming.samples[1].invalid_reason
+    assert incoming.digest
 
 
 def test_replacing_a_context_file_is_allowed() -> None:
@@ -117,9 +117,9 @@ def test_an_unknown_task_refuses_the_pack_in_these_words() -> None:
 
 def test_unknown_tasks_can_be_reported_instead() -> None:
     pack = solution_pack(solution_line("\ud800") + solution_line())
-    draft = read_samples(pack, "x-solutions.tar.gz", CATALOGUE)
-    assert [notice.line for notice in draft.unknown] == [1]
-    assert len(draft.samples) == 1
+    incoming = read_samples(pack, "x-solutions.tar.gz", CATALOGUE)
+    assert [notice.line for notice in incoming.unknown] == [1]
+    assert len(incoming.samples) == 1
 
 
 def test_a_pack_for_another_release_is_refused() -> None:
@@ -156,13 +156,13 @@ def test_strict_reading_refuses_what_the_reference_refuses(line: bytes, code: st
 
 
 def test_strict_reading_keeps_bad_paths_to_their_sample() -> None:
-    draft = read(b"".join(map(solution_line, TASKS)) + solution_line(files={"../x": ""}), strict=True)
-    assert [bool(sample.invalid_reason) for sample in draft.samples] == [False] * 5 + [True]
+    incoming = read(b"".join(map(solution_line, TASKS)) + solution_line(files={"../x": ""}), strict=True)
+    assert [bool(sample.invalid_reason) for sample in incoming.samples] == [False] * 5 + [True]
 
 
 def test_json_lines_without_a_pack_are_read() -> None:
-    draft = read_submission(io.BytesIO(solution_line("A/1")), "mine.jsonl", CATALOGUE)
-    assert (draft.name, draft.full, len(draft.samples)) == ("mine", False, 1)
+    incoming = read_submission(io.BytesIO(solution_line("A/1")), "mine.jsonl", CATALOGUE)
+    assert (incoming.name, incoming.full, len(incoming.samples)) == ("mine", False, 1)
 
 
 def test_other_files_are_refused_by_name() -> None:
@@ -185,8 +185,8 @@ def test_a_catalogue_can_be_made_of_rules_alone() -> None:
 
 
 def test_a_single_solution_is_partial_and_checked() -> None:
-    draft = single_solution("A/0", {"solution.sh": "exit 0"}, CATALOGUE)
-    assert (draft.full, draft.samples[0].invalid_reason) == (False, "")
+    incoming = single_solution("A/0", {"solution.sh": "exit 0"}, CATALOGUE)
+    assert (incoming.full, incoming.samples[0].invalid_reason) == (False, "")
     assert "test file" in single_solution("A/0", {"test/t.sh": ""}, CATALOGUE).samples[0].invalid_reason
     with pytest.raises(PackRefused, match="is not in release internal"):
         single_solution("Z/0", {"a": ""}, CATALOGUE)
@@ -194,27 +194,29 @@ def test_a_single_solution_is_partial_and_checked() -> None:
 
 @pytest.mark.parametrize("folder", ["A/0", "A_0", "A-0", "my solutions/A_0"])
 def test_zips_of_numbered_samples(folder: str) -> None:
-    draft = read_zip({f"{folder}/10/a.sh": "ten", f"{folder}/2/a.sh": "two", f"{folder}/2/lib/b.sh": "b"})
-    assert contents(draft) == [("A/0", 0, {"a.sh": "two", "lib/b.sh": "b"}), ("A/0", 1, {"a.sh": "ten"})]
-    assert draft.full is False
+    incoming = read_zip({f"{folder}/10/a.sh": "ten", f"{folder}/2/a.sh": "two", f"{folder}/2/lib/b.sh": "b"})
+    assert contents(incoming) == [("A/0", 0, {"a.sh": "two", "lib/b.sh": "b"}), ("A/0", 1, {"a.sh": "ten"})]
+    assert incoming.full is False
 
 
 def test_zips_of_one_sample_for_each_problem() -> None:
-    draft = read_zip({f"{task.replace('/', '_')}/solution.sh": task for task in TASKS} | {"A_0/lib/x.h": "x"})
-    assert draft.full
-    assert contents(draft)[0] == ("A/0", 0, {"solution.sh": "A/0", "lib/x.h": "x"})
+    incoming = read_zip({f"{task.replace('/', '_')}/solution.sh": task for task in TASKS} | {"A_0/lib/x.h": "x"})
+    assert incoming.full
+    assert contents(incoming)[0] == ("A/0", 0, {"solution.sh": "A/0", "lib/x.h": "x"})
 
 
 def test_clutter_in_zips_is_left_out() -> None:
-    draft = read_zip({"A_0/0/a.sh": "x", "A_0/0/.DS_Store": b"\0\xff", "__MACOSX/A_0/0/._a.sh": b"\0", "README": "r"})
-    assert contents(draft) == [("A/0", 0, {"a.sh": "x"})]
-    assert "README" in draft.notices[0].message
+    incoming = read_zip(
+        {"A_0/0/a.sh": "x", "A_0/0/.DS_Store": b"\0\xff", "__MACOSX/A_0/0/._a.sh": b"\0", "README": "r"}
+    )
+    assert contents(incoming) == [("A/0", 0, {"a.sh": "x"})]
+    assert "README" in incoming.notices[0].message
 
 
 def test_files_beside_the_problems_in_a_wrapping_folder_are_left_out() -> None:
-    draft = read_zip({"mine/A_0/0/a.sh": "x", "mine/entrant.yaml": "y"})
-    assert contents(draft) == [("A/0", 0, {"a.sh": "x"})]
-    assert "entrant.yaml" in draft.notices[0].message
+    incoming = read_zip({"mine/A_0/0/a.sh": "x", "mine/entrant.yaml": "y"})
+    assert contents(incoming) == [("A/0", 0, {"a.sh": "x"})]
+    assert "entrant.yaml" in incoming.notices[0].message
 
 
 def test_an_unknown_folder_refuses_the_zip() -> None:
@@ -224,13 +226,13 @@ def test_an_unknown_folder_refuses_the_zip() -> None:
 
 @pytest.mark.parametrize("name", ["A_0/0/../../x", "A_0/0//x", "A_0/0/./x", "A_0/0/test/t.sh", "A_0/0/a\\b"])
 def test_bad_paths_in_zips_make_their_sample_invalid(name: str) -> None:
-    draft = read_zip({name: "x", "A_0/1/a.sh": "x"})
-    assert [bool(sample.invalid_reason) for sample in draft.samples] == [True, False]
+    incoming = read_zip({name: "x", "A_0/1/a.sh": "x"})
+    assert [bool(sample.invalid_reason) for sample in incoming.samples] == [True, False]
 
 
 def test_bytes_that_are_no_text_make_their_sample_invalid() -> None:
-    draft = read_zip({"A_0/0/a.sh": b"\xff", "A_0/1/a.sh": "x"})
-    assert [sample.invalid_reason for sample in draft.samples] == ["a file is not UTF-8 text", ""]
+    incoming = read_zip({"A_0/0/a.sh": b"\xff", "A_0/1/a.sh": "x"})
+    assert [sample.invalid_reason for sample in incoming.samples] == ["a file is not UTF-8 text", ""]
 
 
 def refused_zip(source: io.BytesIO, limits: UploadLimits | None = None) -> str:
@@ -262,8 +264,8 @@ def test_large_files_and_many_files_make_their_sample_invalid() -> None:
     limits = UploadLimits(file_bytes=10, files_per_sample=2)
     files = [{"a": "x" * 11}, {"a": "", "b": "", "c": ""}, {"a": "x"}]
     pack = solution_pack(b"".join(solution_line(files=each) for each in files))
-    draft = read_submission(pack, "x", CATALOGUE, limits)
-    assert [bool(sample.invalid_reason) for sample in draft.samples] == [True, True, False]
+    incoming = read_submission(pack, "x", CATALOGUE, limits)
+    assert [bool(sample.invalid_reason) for sample in incoming.samples] == [True, True, False]
 
 
 @given(st.binary(max_size=120), st.integers(0, 250))
@@ -288,9 +290,9 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(["type", "files", "schema_version", "patch", "x"]), JSON))
 def test_any_record_with_a_known_task_becomes_a_sample(fields: dict) -> None:
     line = json.dumps({**fields, "task_id": "A/0"}).encode() + b"\n"
-    draft = read(line)
-    assert len(draft.samples) == 1
-    assert draft.samples[0].record.endswith(b"\n") or draft.samples[0].invalid_reason
+    incoming = read(line)
+    assert len(incoming.samples) == 1
+    assert incoming.samples[0].record.endswith(b"\n") or incoming.samples[0].invalid_reason
 
 
 def test_paths_on_disk_are_read_too(tmp_path: Path) -> None:

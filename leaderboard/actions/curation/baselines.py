@@ -11,7 +11,7 @@ from leaderboard.models.audit import record
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.rows.store_once import store_once
 from leaderboard.rows.submissions import SubmissionMetadata, site_identity_of
-from problems.formats.submission import SampleDraft, SubmissionDraft
+from problems.formats.submission import IncomingSample, IncomingSubmission
 from problems.models import Release
 from problems.spec.record import REFERENCE, ProblemRecord
 from problems.spec.solution import FileSolution
@@ -35,18 +35,18 @@ def submit_baselines(user: Any, release: Release, track: Track) -> list[Submissi
     check_is_open(release)
     check_tracks(release, [track])
     specs = [problem.spec for problem in release.problems.select_related("release")]
-    drafts = {name: _draft(name, specs) for name in ENTRANTS}
-    entrants = {name: _entrant(ENTRANTS[name]) for name, draft in drafts.items() if draft.samples}
-    made = [_submit(user, release, track, entrant, drafts[name]) for name, entrant in entrants.items()]
+    submissions = {name: _incoming(name, specs) for name in ENTRANTS}
+    entrants = {name: _entrant(ENTRANTS[name]) for name, incoming in submissions.items() if incoming.samples}
+    made = [_submit(user, release, track, entrant, submissions[name]) for name, entrant in entrants.items()]
     if not made:
         raise Refused("no_baselines", f"No problem of {release.slug} has a baseline of its own.")
     record(user, "submit baselines", release, track=track.slug, submissions=[one.pk for one in made])
     return made
 
 
-def _submit(user: Any, release: Release, track: Track, entrant: Entrant, draft: SubmissionDraft) -> Submission:
+def _submit(user: Any, release: Release, track: Track, entrant: Entrant, incoming: IncomingSubmission) -> Submission:
     metadata = SubmissionMetadata(entrant, release, [track], through="site")
-    return store_once(user, metadata, draft, site_identity_of(metadata, draft)).submission
+    return store_once(user, metadata, incoming, site_identity_of(metadata, incoming)).submission
 
 
 def _entrant(name: str) -> Entrant:
@@ -60,10 +60,10 @@ def _entrant(name: str) -> Entrant:
     return entrant
 
 
-def _draft(name: str, specs: Sequence[ProblemRecord]) -> SubmissionDraft:
+def _incoming(name: str, specs: Sequence[ProblemRecord]) -> IncomingSubmission:
     samples = [_sample(spec, spec.baselines[name]) for spec in specs if name in spec.baselines]
-    return SubmissionDraft(name=name, full=True, samples=tuple(samples))
+    return IncomingSubmission(name=name, full=True, samples=tuple(samples))
 
 
-def _sample(spec: ProblemRecord, solution: FileSolution) -> SampleDraft:
-    return SampleDraft.unchecked(spec.task_id, 0, solution, spec.rules().language_of(solution.files))
+def _sample(spec: ProblemRecord, solution: FileSolution) -> IncomingSample:
+    return IncomingSample.unchecked(spec.task_id, 0, solution, spec.rules().language_of(solution.files))

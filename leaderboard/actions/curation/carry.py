@@ -18,7 +18,7 @@ from leaderboard.rows.submissions import SubmissionMetadata, site_identity_of, s
 from leaderboard.standings import count
 from leaderboard.standings.absent import MISSING
 from leaderboard.standings.scores import touch_release
-from problems.formats.drafts import DeclaredGeneration, SampleDraft, SubmissionDraft
+from problems.formats.incoming import DeclaredGeneration, IncomingSample, IncomingSubmission
 from problems.models import Release
 
 
@@ -53,18 +53,18 @@ def _carry_errata(user: Any, release: Release) -> None:
 @transaction.atomic
 def _carry_one(user: Any, release: Release, old: Submission, counted_on: Collection[int]) -> Submission:
     """`counted_on`: ids of the tracks on which the old one counts, and the new one shall."""
-    draft = _draft(old, release)
+    incoming = _incoming(old, release)
     tracks = list(old.tracks.filter(on_releases__release=release))
     metadata = SubmissionMetadata(
         old.entrant, release, tracks, through="site", note=f"Carried from #{old.pk}",
         licence=old.licence,
     )  # fmt: skip
-    identity = site_identity_of(metadata, draft)
-    stored = store_blobs(draft.samples)
+    identity = site_identity_of(metadata, incoming)
+    stored = store_blobs(incoming.samples)
     count.hold(old.entrant_id)  # a second organiser waits, then reads what the first stored
     if found := twin(identity):
         return found
-    submission, samples = store_samples(user, metadata, draft, identity, stored)
+    submission, samples = store_samples(user, metadata, incoming, identity, stored)
     for track in tracks:
         make_evaluations(submission, track, samples)
     n_reused = _reuse(submission, old)
@@ -76,19 +76,19 @@ def _carry_one(user: Any, release: Release, old: Submission, counted_on: Collect
     return submission
 
 
-def _draft(old: Submission, release: Release) -> SubmissionDraft:
+def _incoming(old: Submission, release: Release) -> IncomingSubmission:
     """The old samples, read from their blobs, of the tasks that the new revision has."""
     kept = set(release.problems.values_list("task_id", flat=True))
     related = old.samples.select_related("problem")
     samples = [_sample(one) for one in related if one.problem.task_id in kept and one.invalid_reason != MISSING]
     declared = DeclaredGeneration(old.generation, old.tokens_per_sample, old.usd_per_sample)
-    return SubmissionDraft(name=old.name, full=old.is_full, samples=tuple(samples), declared=declared)
+    return IncomingSubmission(name=old.name, full=old.is_full, samples=tuple(samples), declared=declared)
 
 
-def _sample(one: Sample) -> SampleDraft:
+def _sample(one: Sample) -> IncomingSample:
     record = b"" if one.invalid_reason else blobs.read(one.solution_sha256)
     digest = hashlib.sha256(record).hexdigest()
-    return SampleDraft(one.problem.task_id, one.index, 0, record, digest, one.invalid_reason, one.language)
+    return IncomingSample(one.problem.task_id, one.index, 0, record, digest, one.invalid_reason, one.language)
 
 
 def _reuse(new: Submission, old: Submission) -> int:

@@ -19,7 +19,7 @@ from leaderboard.models.entrants.entrant import EARLY_END, EMPTY, KNOWN_BAD, REF
 from leaderboard.rows.reuse import Reuse, holding
 from leaderboard.rows.store_once import store_once
 from leaderboard.rows.submissions import SubmissionMetadata, site_identity_of
-from problems.formats.submission import SampleDraft, SubmissionDraft
+from problems.formats.submission import IncomingSample, IncomingSubmission
 from problems.models import Release
 from problems.spec.kinds import Kind
 from problems.spec.record import ProblemRecord
@@ -44,9 +44,11 @@ def verify(user: Any, release: Release, track: Track) -> list[Submission]:
     check_tracks(release, [track])
     specs = [problem.spec for problem in release.problems.select_related("release")]
     known = _known(release, track)
-    drafts = {slug: _draft(slug, specs, known) for slug in TITLES}
+    submissions = {slug: _incoming(slug, specs, known) for slug in TITLES}
     made = [known[one] for one in known]
-    made += [_submit(user, release, track, slug, draft) for slug, draft in drafts.items() if draft.samples]
+    made += [
+        _submit(user, release, track, slug, incoming) for slug, incoming in submissions.items() if incoming.samples
+    ]
     made = list({one.pk: one for one in made}.values())
     if not made:
         raise Refused("nothing_to_verify", f"No problem of {release.slug} has a reference or a known-bad solution.")
@@ -79,17 +81,17 @@ def _known(release: Release, track: Track) -> dict[CheckedSample, Submission]:
     }
 
 
-def _submit(user: Any, release: Release, track: Track, slug: str, draft: SubmissionDraft) -> Submission:
+def _submit(user: Any, release: Release, track: Track, slug: str, incoming: IncomingSubmission) -> Submission:
     entrant, _ = Entrant.objects.get_or_create(slug=slug, kind=EntrantKind.SYSTEM, defaults={"name": slug})
     metadata = SubmissionMetadata(
         entrant, release, [track], asks_to_count=False, through="site", priority=VERIFY_PRIORITY
     )
-    identity = site_identity_of(metadata, draft)
+    identity = site_identity_of(metadata, incoming)
     reuse = _reuse(release, track, entrant)
     changed_at = release.problems.aggregate(last=Max("graded_since"))["last"]
     if changed_at is not None:  # the same solutions are another submission once a draft's problem has changed
         identity = hashlib.sha256(f"{identity}|{changed_at.isoformat()}".encode()).hexdigest()
-    return store_once(user, metadata, draft, identity, reuse).submission
+    return store_once(user, metadata, incoming, identity, reuse).submission
 
 
 def _reuse(release: Release, track: Track, entrant: Entrant) -> Reuse | None:
@@ -101,10 +103,10 @@ def _reuse(release: Release, track: Track, entrant: Entrant) -> Reuse | None:
     return Reuse(Evaluation.objects.live().filter(submission__entrant=entrant), same) if same else None
 
 
-def _draft(slug: str, specs: Sequence[ProblemRecord], known: Container[CheckedSample]) -> SubmissionDraft:
+def _incoming(slug: str, specs: Sequence[ProblemRecord], known: Container[CheckedSample]) -> IncomingSubmission:
     solutions = {REFERENCE: _references, EMPTY: _empties, KNOWN_BAD: _known_bad, EARLY_END: _early_ends}[slug](specs)
     wanted = (one for one in solutions if (slug, one[0], one[1]) not in known)
-    return SubmissionDraft(name=slug, full=False, samples=tuple(SampleDraft.unchecked(*one) for one in wanted))
+    return IncomingSubmission(name=slug, full=False, samples=tuple(IncomingSample.unchecked(*one) for one in wanted))
 
 
 def _references(specs: Sequence[ProblemRecord]) -> Solutions:

@@ -17,9 +17,9 @@ from leaderboard.intake.submission_rules import check_size
 from leaderboard.models import Submission
 from leaderboard.rows.submissions import SubmissionMetadata, identity_of, twin
 from problems.formats.coverage import Coverage, absent_counts, covering
-from problems.formats.drafts import SampleDraft
 from problems.formats.errors import PackRefused
-from problems.formats.submission import SubmissionDraft
+from problems.formats.incoming import IncomingSample
+from problems.formats.submission import IncomingSubmission
 from problems.models import Release
 
 
@@ -36,9 +36,9 @@ class SubmissionFault:
 
 @dataclass(frozen=True)
 class Contents:
-    """The contents of a readable submission. `draft.undecided`: neither it nor its submitter says full or partial."""
+    """A readable submission. `incoming.undecided`: neither it nor its submitter says full or partial."""
 
-    draft: SubmissionDraft
+    incoming: IncomingSubmission
     n_problems: int
     """Number of problems of the release."""
     absent: Mapping[str, int]
@@ -50,17 +50,17 @@ class Contents:
 
     @property
     def n_present(self) -> int:
-        return len(self.draft.sample_counts)
+        return len(self.incoming.sample_counts)
 
     @property
     def coverage(self) -> str:
         """A `Coverage`; empty if neither is said yet."""
-        return "" if self.draft.undecided else Coverage.FULL if self.draft.full else Coverage.PARTIAL
+        return "" if self.incoming.undecided else Coverage.FULL if self.incoming.full else Coverage.PARTIAL
 
     @property
     def absent_tasks(self) -> list[str]:
         """Problems without any sample."""
-        return [task_id for task_id in self.absent if task_id not in self.draft.sample_counts]
+        return [task_id for task_id in self.absent if task_id not in self.incoming.sample_counts]
 
 
 @dataclass(frozen=True)
@@ -85,39 +85,39 @@ class DryRun:
         return self.quota.after(self.use) if self.quota and is_new else self.quota
 
 
-def dry_run(user: Any, metadata: SubmissionMetadata, read: Callable[[], SubmissionDraft], said: str = "") -> DryRun:
+def dry_run(user: Any, metadata: SubmissionMetadata, read: Callable[[], IncomingSubmission], said: str = "") -> DryRun:
     """`read` is what reads the file for `submit`; `said` is the submitter's `coverage`. Raises NotAllowed."""
     rights, *others = checks(user, metadata)
     rights()
     faults = [fault for check in others for fault in _faults_of(check)]
     quota = quotas.of_today(user)
     try:
-        draft = read()
+        incoming = read()
     except PackRefused as refusal:
         return DryRun(metadata, (*faults, *_each(refusal)), None, quota, quotas.Use(0))
-    faults += [_of_refusal(PackRefused("unknown_task", one.message, one.line)) for one in draft.unknown]
+    faults += [_of_refusal(PackRefused("unknown_task", one.message, one.line)) for one in incoming.unknown]
     try:
-        draft = covering(draft, catalogue_of(metadata.release), said) if draft.samples else draft
+        incoming = covering(incoming, catalogue_of(metadata.release), said) if incoming.samples else incoming
     except PackRefused as refusal:
         faults += _each(refusal)
-    faults += _faults_of(partial(check_size, len(draft.samples), len(metadata.tracks)))
-    contents = _contents(metadata, draft)
-    if draft.full and contents.twin is None:
+    faults += _faults_of(partial(check_size, len(incoming.samples), len(metadata.tracks)))
+    contents = _contents(metadata, incoming)
+    if incoming.full and contents.twin is None:
         faults += _faults_of(partial(quotas.check_tries, user, metadata.entrant, metadata.release))
-    use = use_of(metadata, draft)
+    use = use_of(metadata, incoming)
     if quota and contents.twin is None and (words := quota.why_too_much(use)):
         faults.append(_fault("quota_exceeded", words))
     return DryRun(metadata, tuple(faults), contents, quota, use)
 
 
-def _contents(metadata: SubmissionMetadata, draft: SubmissionDraft) -> Contents:
+def _contents(metadata: SubmissionMetadata, incoming: IncomingSubmission) -> Contents:
     release: Release = metadata.release
     return Contents(
-        draft=draft,
+        incoming=incoming,
         n_problems=len(catalogue_of(release).problems),
-        absent=absent_counts(draft, catalogue_of(release)),
-        invalid=tuple(_invalid(one) for one in draft.samples if one.invalid_reason),
-        twin=twin(identity_of(metadata, draft)),
+        absent=absent_counts(incoming, catalogue_of(release)),
+        invalid=tuple(_invalid(one) for one in incoming.samples if one.invalid_reason),
+        twin=twin(identity_of(metadata, incoming)),
     )
 
 
@@ -144,7 +144,7 @@ def _fault(code: str, message: str, line: int | None = None) -> SubmissionFault:
     return SubmissionFault(code, f"{ended[0].upper()}{ended[1:]}", remedy_of(code), line)
 
 
-def _invalid(one: SampleDraft) -> SubmissionFault:
+def _invalid(one: IncomingSample) -> SubmissionFault:
     place = f"Line {one.line_number}: " if one.line_number else ""
     words = f"{place}{one.task_id} sample {one.index + 1} is invalid: {one.invalid_reason.rstrip('.')}."
     return SubmissionFault("invalid_sample", words, remedy_of("invalid_sample"), one.line_number or None, one.task_id)

@@ -6,7 +6,7 @@ from typing import Any
 from leaderboard.actions.intake.dry_run import Contents, DryRun
 from leaderboard.actions.submissions.choose import counts_on, offered_tracks
 from leaderboard.models import Counted, Decision, ProblemTrack, Submission
-from problems.formats.submission import SubmissionDraft
+from problems.formats.submission import IncomingSubmission
 from scoring.metrics import metric_named
 
 
@@ -15,7 +15,7 @@ def summary(run: DryRun) -> str:
     found = run.contents
     if found is None:
         return ""
-    n, counts = len(found.draft.samples), found.draft.sample_counts.values()
+    n, counts = len(found.incoming.samples), found.incoming.sample_counts.values()
     each = f", {max(counts)} of each" if counts and min(counts) == max(counts) > 1 else ""
     covers = (
         f"all {found.n_problems}" if found.n_present == found.n_problems else f"{found.n_present} of {found.n_problems}"
@@ -26,16 +26,16 @@ def summary(run: DryRun) -> str:
 def effects(user: Any, run: DryRun) -> list[str]:
     """Sentences on the effect of sending the submission. At most seven queries."""
     found = run.contents
-    if found is None or not found.draft.samples:
+    if found is None or not found.incoming.samples:
         return []
     if found.twin is not None:
         return [already_here(user, found.twin)]
-    if found.draft.undecided:
+    if found.incoming.undecided:
         return [f"As partial: {_as_partial(found)}", f"As full: {_as_full(run, found)}"]
-    if not found.draft.full:
+    if not found.incoming.full:
         return [f"A partial submission: {_as_partial(found)}"]
     return [
-        f"A full submission: {_as_full(run, found)}", *_left_out(run, found), *_ks(run, found.draft), *_counted(run)
+        f"A full submission: {_as_full(run, found)}", *_left_out(run, found), *_ks(run, found.incoming), *_counted(run)
     ]  # fmt: skip
 
 
@@ -54,14 +54,14 @@ def _as_partial(found: Contents) -> str:
 
 
 def _as_full(run: DryRun, found: Contents) -> str:
-    return "; ".join([_place(run, found.draft), *_failed(found)]) + "."
+    return "; ".join([_place(run, found.incoming), *_failed(found)]) + "."
 
 
-def _place(run: DryRun, draft: SubmissionDraft) -> str:
+def _place(run: DryRun, incoming: IncomingSubmission) -> str:
     """Whether the board ranks it, as far as the file decides that."""
     if not run.metadata.asks_to_count:
         return "it does not ask to count, so the board does not show it"
-    k, most = metric_named(run.metadata.release.primary_metric).k or 1, _most(draft)
+    k, most = metric_named(run.metadata.release.primary_metric).k or 1, _most(incoming)
     if k > most:
         return f"the board shows it and does not rank it: it ranks by pass@{k}, which needs {k} samples of each problem"
     return "it is ranked on the board once everything is judged"
@@ -72,9 +72,9 @@ def _failed(found: Contents) -> list[str]:
     parts = []
     if n_tasks := len(found.absent_tasks):
         parts.append(f"the {_many(n_tasks, 'absent problem')} count{'s' * (n_tasks == 1)} as failed")
-    most = _most(found.draft)
+    most = _most(found.incoming)
     if n_uneven := len(found.absent) - n_tasks:
-        n_lacking = sum(n for task_id, n in found.absent.items() if task_id in found.draft.sample_counts)
+        n_lacking = sum(n for task_id, n in found.absent.items() if task_id in found.incoming.sample_counts)
         parts.append(
             f"{_many(n_uneven, 'problem')} {_have(n_uneven)} fewer than {most} samples, and the "
             f"{_many(n_lacking, 'missing sample')} count{'s' * (n_lacking == 1)} as failed"
@@ -100,9 +100,9 @@ def _left_out(run: DryRun, found: Contents) -> Iterator[str]:
         yield f"Of these, {n_voided} {_are(n_voided)} voided and {_do(n_voided)} not count."
 
 
-def _ks(run: DryRun, draft: SubmissionDraft) -> Iterator[str]:
+def _ks(run: DryRun, incoming: IncomingSubmission) -> Iterator[str]:
     """The board's pass@k for which there are too few samples."""
-    most = _most(draft)
+    most = _most(incoming)
     if lacking := [f"pass@{k}" for k in sorted(run.metadata.release.ks) if k > most]:
         yield f"{', '.join(lacking)} will be “–”: there {_are(most)} only {_many(most, 'sample')} of each problem."
 
@@ -122,9 +122,9 @@ def _counted(run: DryRun) -> Iterator[str]:
             yield f"On {track.slug} #{old} stays the counted submission of {metadata.entrant.name}."
 
 
-def _most(draft: SubmissionDraft) -> int:
+def _most(incoming: IncomingSubmission) -> int:
     """Samples of the problem with most."""
-    return max(draft.sample_counts.values(), default=0)
+    return max(incoming.sample_counts.values(), default=0)
 
 
 def _many(n: int, what: str) -> str:

@@ -19,7 +19,7 @@ from leaderboard.models import Entrant, PmppRun, PmppRunState, PmppToken, Proble
 from leaderboard.models.audit import record
 from leaderboard.models.submissions.pmpp import OPEN_RUNS
 from leaderboard.signals import pmpp_runs_queued
-from problems.formats.submission import SampleDraft
+from problems.formats.submission import IncomingSample
 from problems.models import Problem, Release
 from runners.wire.protocol import Report, Verdict
 
@@ -56,23 +56,23 @@ def revoke_token(user: Any, token: PmppToken) -> bool:
     return bool(revoked)
 
 
-def ask(token: PmppToken, problem: Problem, draft: SampleDraft, *, is_reference: bool = False) -> PmppRun:
+def ask(token: PmppToken, problem: Problem, incoming: IncomingSample, *, is_reference: bool = False) -> PmppRun:
     """The token's run of this solution: a new one, or the one that is queued, running or done.
 
     Raises NotAllowed, Refused, TooMuch, Conflict or Unavailable, and then stores nothing.
     """
     _check_may_run(token, problem)
-    check_sample(draft)
-    sha256 = hashlib.sha256(draft.record).hexdigest()
+    check_sample(incoming)
+    sha256 = hashlib.sha256(incoming.record).hexdigest()
     if run := _joined(token, sha256, is_reference):
         return run
     _check_room(token)  # before the blob is stored, and again below when nobody else can add a run
     try:
-        with spending(token.user, Use(1, len(draft.record))):
-            blobs.store().put(draft.record)
+        with spending(token.user, Use(1, len(incoming.record))):
+            blobs.store().put(incoming.record)
             row = PmppRun(
                 token=token, problem=problem, is_reference=is_reference, solution_sha256=sha256,
-                solution_bytes=len(draft.record), n_calls=1,
+                solution_bytes=len(incoming.record), n_calls=1,
             )  # fmt: skip
             return _store(row)
     except IntegrityError:

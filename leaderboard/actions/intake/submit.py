@@ -9,11 +9,11 @@ from leaderboard.intake.submission_rules import check_is_open, check_size, check
 from leaderboard.models import Entrant
 from leaderboard.rows.store_once import Receipt, store_once
 from leaderboard.rows.submissions import SubmissionMetadata, identity_of, twin
-from problems.formats.submission import SubmissionDraft
+from problems.formats.submission import IncomingSubmission
 from problems.models import Release
 
 
-def submit(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft) -> Receipt:
+def submit(user: Any, metadata: SubmissionMetadata, incoming: IncomingSubmission) -> Receipt:
     """Store the samples and queue their evaluations. Raises NotAllowed, Refused, TooMuch or Conflict, storing nothing.
 
     Checks that the user may submit for the entrant and may see the release, that the release is open, that it is
@@ -21,12 +21,12 @@ def submit(user: Any, metadata: SubmissionMetadata, draft: SubmissionDraft) -> R
     """
     for check in checks(user, metadata):
         check()
-    check_size(len(draft.samples), len(metadata.tracks))
-    identity = identity_of(metadata, draft)
+    check_size(len(incoming.samples), len(metadata.tracks))
+    identity = identity_of(metadata, incoming)
     if found := twin(identity):
         return Receipt(found, created=False)
-    with spending(user, use_of(metadata, draft)):
-        return store_once(user, metadata, draft, identity)
+    with spending(user, use_of(metadata, incoming)):
+        return store_once(user, metadata, incoming, identity)
 
 
 def checks(user: Any, metadata: SubmissionMetadata) -> list[Callable[[], None]]:
@@ -39,9 +39,9 @@ def checks(user: Any, metadata: SubmissionMetadata) -> list[Callable[[], None]]:
     ]
 
 
-def use_of(metadata: SubmissionMetadata, draft: SubmissionDraft) -> Use:
+def use_of(metadata: SubmissionMetadata, incoming: IncomingSubmission) -> Use:
     """The submission's use of the account's quota."""
-    return Use(len(draft.samples) * len(metadata.tracks), sum(len(one.record) for one in draft.samples))
+    return Use(len(incoming.samples) * len(metadata.tracks), sum(len(one.record) for one in incoming.samples))
 
 
 def _check_rights(user: Any, metadata: SubmissionMetadata) -> None:

@@ -16,7 +16,7 @@ from leaderboard.models import Entrant, ProblemTrack, Track, Trial, TrialState
 from leaderboard.models.submissions.trial import OPEN_TRIALS
 from leaderboard.signals import trials_queued
 from leaderboard.visibility import may_see_board, may_see_statement
-from problems.formats.submission import SampleDraft
+from problems.formats.submission import IncomingSample
 from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.sizes import why_bad_sizes
@@ -30,7 +30,7 @@ KEPT_FOR = timedelta(days=1)
 
 
 def try_solution(
-    user: Any, problem: Problem, track: Track, draft: SampleDraft, sizes: Mapping[str, int] | None = None
+    user: Any, problem: Problem, track: Track, incoming: IncomingSample, sizes: Mapping[str, int] | None = None
 ) -> Trial:
     """Queue one solution as a trial, of the smallest case or of own sizes.
 
@@ -38,16 +38,16 @@ def try_solution(
     """
     chosen = dict(sizes or {})
     _check(user, problem, track)
-    check_sample(draft)
+    check_sample(incoming)
     if words := why_bad_sizes(problem.spec.trial_sizes, chosen):
         raise Refused("bad_sizes", words)
-    with spending(user, Use(1, len(draft.record))):
-        return _store(user, problem, track, draft, chosen)
+    with spending(user, Use(1, len(incoming.record))):
+        return _store(user, problem, track, incoming, chosen)
 
 
-def _store(user: Any, problem: Problem, track: Track, draft: SampleDraft, sizes: dict[str, int]) -> Trial:
+def _store(user: Any, problem: Problem, track: Track, incoming: IncomingSample, sizes: dict[str, int]) -> Trial:
     _check_room(user)  # before its blob is stored, and again below when nobody else can add a trial
-    sha256 = blobs.store().put(draft.record)
+    sha256 = blobs.store().put(incoming.record)
     with transaction.atomic():
         _hold(user)
         _check_room(user)
@@ -56,7 +56,7 @@ def _store(user: Any, problem: Problem, track: Track, draft: SampleDraft, sizes:
             problem=problem,
             track=track,
             solution_sha256=sha256,
-            solution_bytes=len(draft.record),
+            solution_bytes=len(incoming.record),
             sizes=sizes,
         )
         trials_queued.send(Trial, trial_ids=[trial.pk], priority=TRIAL_PRIORITY)

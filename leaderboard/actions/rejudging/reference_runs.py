@@ -15,7 +15,7 @@ from leaderboard.rows.store_once import store_once
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.standings import scores
 from leaderboard.standings.noise import ratio_in
-from problems.formats.submission import SampleDraft, SubmissionDraft
+from problems.formats.submission import IncomingSample, IncomingSubmission
 from problems.models import Problem, Release, ReleaseState
 from problems.spec.solution import FileSolution
 
@@ -38,11 +38,13 @@ def start_run(release: Release, track: Track, node: str, day: date, problem_ids:
     references = [(one.task_id, 0, one.reference) for one in specs[::step] if isinstance(one.reference, FileSolution)]
     if not references:
         return None
-    draft = SubmissionDraft(name=DAILY, full=False, samples=tuple(SampleDraft.unchecked(*one) for one in references))
+    incoming = IncomingSubmission(
+        name=DAILY, full=False, samples=tuple(IncomingSample.unchecked(*one) for one in references)
+    )
     entrant, _ = Entrant.objects.get_or_create(slug=DAILY, kind=EntrantKind.SYSTEM, defaults={"name": DAILY})
     metadata = SubmissionMetadata(entrant, release, [track], asks_to_count=False, through="site", priority=PRIORITY)
     identity = hashlib.sha256(f"reference run|{release.pk}|{track.pk}|{node}|{day}".encode()).hexdigest()
-    submission = store_once(None, metadata, draft, identity).submission
+    submission = store_once(None, metadata, incoming, identity).submission
     return ReferenceRun.objects.create(release=release, track=track, node=node, day=day, submission=submission)
 
 

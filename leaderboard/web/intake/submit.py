@@ -37,8 +37,8 @@ from leaderboard.web.problems.problem import problem_context
 from leaderboard.web.shared.lookups import problem_or_404, tracks_of
 from problems.formats.coverage import settled
 from problems.formats.submission import (
+    IncomingSubmission,
     PackRefused,
-    SubmissionDraft,
     UploadLimits,
     read_samples,
     single_solution,
@@ -132,7 +132,7 @@ def _upload_form(request: HttpRequest, release: Release) -> UploadForm:
     return UploadForm(*posted, user=request.user, tracks=tracks, initial={"tracks": named or tracks[:1], **asked})
 
 
-def _read(upload: Any, release: Release) -> SubmissionDraft:
+def _read(upload: Any, release: Release) -> IncomingSubmission:
     """The samples, also those of unknown tasks. Raises PackRefused."""
     return read_samples(
         upload, upload.name, catalogue_of(release), UploadLimits(packed_bytes=settings.UPLOAD_MAX_BYTES)
@@ -159,8 +159,8 @@ def _attempt_upload(request: HttpRequest, release: Release, form: UploadForm) ->
     said = dict(form.cleaned_data)  # a refusal takes its field out of the form's
     try:
         check_rate(request)
-        draft = settled(_read(said["file"], release), catalogue_of(release), said["coverage"])
-        return _submit(request, release, form, draft, counted=form.cleaned_data["counted"])
+        incoming = settled(_read(said["file"], release), catalogue_of(release), said["coverage"])
+        return _submit(request, release, form, incoming, counted=form.cleaned_data["counted"])
     except PackRefused as refusal:
         refuse(form, "coverage" if refusal.code == "incomplete" else "file", refusal)
         return _run(request, release, said)
@@ -177,10 +177,10 @@ def _metadata(release: Release, said: Mapping[str, Any], *, counted: bool) -> Su
 
 
 def _submit(
-    request: HttpRequest, release: Release, form: MetadataForm, draft: SubmissionDraft, *, counted: bool
+    request: HttpRequest, release: Release, form: MetadataForm, incoming: IncomingSubmission, *, counted: bool
 ) -> Receipt:
-    receipt = submit(request.user, _metadata(release, form.cleaned_data, counted=counted), draft)
-    for notice in draft.notices[:20]:
+    receipt = submit(request.user, _metadata(release, form.cleaned_data, counted=counted), incoming)
+    for notice in incoming.notices[:20]:
         messages.info(request, notice.message)
     return receipt
 
@@ -222,9 +222,9 @@ def typed_submission(request: HttpRequest, slug: str, problem_slug: str) -> Http
 
 def _attempt_typed(request: HttpRequest, problem: Problem, form: TypedForm | AnswerForm) -> Receipt | None:
     try:
-        draft = single_solution(problem.task_id, form.typed, catalogue_of(problem.release))
-        check_sample(draft.samples[0])
-        return _submit(request, problem.release, form, draft, counted=False)
+        incoming = single_solution(problem.task_id, form.typed, catalogue_of(problem.release))
+        check_sample(incoming.samples[0])
+        return _submit(request, problem.release, form, incoming, counted=False)
     except (PackRefused, Refused) as refusal:
         refuse(form, None, refusal)
         return None

@@ -23,7 +23,7 @@ from leaderboard.models import (
 from leaderboard.rows.store_once import Receipt
 from leaderboard.rows.submissions import SubmissionMetadata
 from problems.actions.releases import freeze
-from problems.formats.submission import PackRefused, SubmissionDraft, read_submission, single_solution
+from problems.formats.submission import IncomingSubmission, PackRefused, read_submission, single_solution
 from runners.fleet.models import Job, JobState
 from tests import factories
 from tests.fleet.site import Site, WireNode
@@ -37,7 +37,7 @@ def site() -> Site:
     return Site.make()
 
 
-def draft(site: Site, *rows: dict) -> SubmissionDraft:
+def incoming(site: Site, *rows: dict) -> IncomingSubmission:
     return read_submission(solution_pack(rows), "test-1-one-solutions.tar.gz", catalogue_of(site.release))
 
 
@@ -47,7 +47,7 @@ def both(script: str = "exit 0") -> tuple[dict, dict]:
 
 def send(site: Site, *rows: dict, user: object = None, **fields: object) -> Receipt:
     metadata = SubmissionMetadata(site.entrant, site.release, [site.track], **fields)
-    return submit(user or site.owner, metadata, draft(site, *rows))
+    return submit(user or site.owner, metadata, incoming(site, *rows))
 
 
 def test_a_full_submission_queues_every_sample(site: Site) -> None:
@@ -86,7 +86,7 @@ def test_a_submission_of_nothing_valid_is_done_at_once(site: Site) -> None:
 
 def test_an_unknown_task_refuses_the_pack_with_its_line(site: Site) -> None:
     with pytest.raises(PackRefused) as refusal:
-        draft(site, *both(), solution("a/999", "exit 0"))
+        incoming(site, *both(), solution("a/999", "exit 0"))
     assert refusal.value.line == 3
     assert "a/999" in refusal.value.message
     assert "2 other samples are fine" in refusal.value.message
@@ -111,7 +111,7 @@ def test_a_track_that_skips_everything_does_not_end_the_submission_for_the_next_
     offer(site.organiser, site.release, skipping)
     ProblemTrack.objects.filter(track=skipping).update(skip_reason="needs CUDA 13.1")
     metadata = SubmissionMetadata(site.entrant, site.release, [skipping, site.track])
-    submission = submit(site.owner, metadata, draft(site, *both())).submission
+    submission = submit(site.owner, metadata, incoming(site, *both())).submission
     submission.refresh_from_db()
     assert submission.state == SubmissionState.ACCEPTED
     assert Job.objects.count() == 2
@@ -142,7 +142,7 @@ def test_a_track_that_is_not_offered_is_refused_with_those_that_are(site: Site) 
     other = Track.objects.create(slug="other", title="Other", device="cpu")
     metadata = SubmissionMetadata(site.entrant, site.release, [other])
     with pytest.raises(Refused, match=r"not offered on other\. It is on: cpu-test"):
-        submit(site.owner, metadata, draft(site, *both()))
+        submit(site.owner, metadata, incoming(site, *both()))
 
 
 def test_typed_code_is_partial_goes_first_and_never_counts(site: Site) -> None:

@@ -27,7 +27,7 @@ class Notice:
 
 
 @dataclass(frozen=True)
-class SampleDraft:
+class IncomingSample:
     """One sample; `index` counts a problem's samples from zero.
 
     `record` is the canonical solution line, empty where the content cannot be written as one.
@@ -47,7 +47,7 @@ class SampleDraft:
     """The folder of the sample's files in a zip of folders."""
 
     @classmethod
-    def unchecked(cls, task_id: str, index: int, solution: FileSolution, language: str = "") -> "SampleDraft":
+    def unchecked(cls, task_id: str, index: int, solution: FileSolution, language: str = "") -> "IncomingSample":
         """A sample of the problem's own, without the checks of contestants' code: it may do what is refused there."""
         record = solution.to_line()
         return cls(task_id, index, 0, record, hashlib.sha256(record).hexdigest(), language=language)
@@ -63,7 +63,7 @@ class DeclaredGeneration:
 
 
 @dataclass(frozen=True)
-class SubmissionDraft:
+class IncomingSubmission:
     """All samples of one upload. `full`: it is meant to answer the whole release, so that what is absent is missing.
 
     `undecided`: the file lacks problems and does not say whether that is meant; see `coverage`.
@@ -71,7 +71,7 @@ class SubmissionDraft:
 
     name: str
     full: bool
-    samples: tuple[SampleDraft, ...]
+    samples: tuple[IncomingSample, ...]
     unknown: tuple[Notice, ...] = ()
     """Samples whose task_id the release does not have."""
     notices: tuple[Notice, ...] = ()
@@ -105,40 +105,40 @@ class SampleJudge:
         self._limits = limits
         self._next_index: dict[str, int] = {}
 
-    def of_record(self, data: dict[str, Any], received: bytes, line_number: int) -> SampleDraft:
+    def of_record(self, data: dict[str, Any], received: bytes, line_number: int) -> IncomingSample:
         """A sample from a decoded record whose task_id is known to the release."""
         task_id = data["task_id"]
         try:
             solution = solution_from(data)
         except RecordError as error:
-            return self._draft(task_id, received, b"", f"the record's {error}", line_number)
+            return self._incoming(task_id, received, b"", f"the record's {error}", line_number)
         return self._of_solution(solution, received, line_number)
 
-    def of_files(self, task_id: str, files: Sequence[SourceFile]) -> SampleDraft:
+    def of_files(self, task_id: str, files: Sequence[SourceFile]) -> IncomingSample:
         """A sample from files."""
         return self._of_solution(FileSolution(task_id=task_id, files=list(files)), repr(files).encode(), 0)
 
-    def of_unreadable(self, task_id: str, received: bytes, reason: str) -> SampleDraft:
+    def of_unreadable(self, task_id: str, received: bytes, reason: str) -> IncomingSample:
         """A sample whose content cannot even be a record."""
-        return self._draft(task_id, received, b"", reason, 0)
+        return self._incoming(task_id, received, b"", reason, 0)
 
-    def _of_solution(self, solution: Solution, received: bytes, line_number: int) -> SampleDraft:
+    def _of_solution(self, solution: Solution, received: bytes, line_number: int) -> IncomingSample:
         reason = self._why_invalid(solution)
         try:
             record = solution.to_line()
         except RecordError as error:
-            return self._draft(solution.task_id, received, b"", reason or f"the record {error}", line_number)
-        draft = self._draft(solution.task_id, record, record, reason, line_number)
+            return self._incoming(solution.task_id, received, b"", reason or f"the record {error}", line_number)
+        incoming = self._incoming(solution.task_id, record, record, reason, line_number)
         if reason or not isinstance(solution, FileSolution):
-            return draft
-        return replace(draft, language=self._catalogue.rules_for(solution.task_id).language_of(solution.files))
+            return incoming
+        return replace(incoming, language=self._catalogue.rules_for(solution.task_id).language_of(solution.files))
 
-    def _draft(self, task_id: str, content: bytes, record: bytes, reason: str, line_number: int) -> SampleDraft:
+    def _incoming(self, task_id: str, content: bytes, record: bytes, reason: str, line_number: int) -> IncomingSample:
         index = self._next_index.get(task_id, 0)
         self._check_room(task_id, index, line_number)
         self._next_index[task_id] = index + 1
         readable = reason.encode("utf-8", "backslashreplace").decode()
-        return SampleDraft(task_id, index, line_number, record, hashlib.sha256(content).hexdigest(), readable)
+        return IncomingSample(task_id, index, line_number, record, hashlib.sha256(content).hexdigest(), readable)
 
     def _check_room(self, task_id: str, index: int, line_number: int) -> None:
         most = self._catalogue.most_of(task_id)
