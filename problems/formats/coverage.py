@@ -17,7 +17,7 @@ class Coverage(StrEnum):
 
 
 def covering(incoming: IncomingSubmission, catalogue: Catalogue, said: str = "") -> IncomingSubmission:
-    """The submission as what it counts: what the submitter says (a `Coverage`, or "" for nothing), else what its file says.
+    """The submission as it counts: what the submitter says (a `Coverage`, or "" for nothing), else what its file says.
 
     A solutions pack says it by its `groups`. Raises PackRefused if neither says it.
     """
