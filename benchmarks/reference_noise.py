@@ -28,7 +28,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 django.setup()
 
 from demo.releases import load_releases  # noqa: E402 - Django must be set up first
-from leaderboard.standings.noise import Ratio, ratio_of  # noqa: E402
+from leaderboard.standings.reference_noise.noise import Ratio, ratio_of  # noqa: E402
 from problems.spec.kinds import NODE_KINDS  # noqa: E402
 from problems.spec.record import ProblemRecord  # noqa: E402
 from problems.spec.solution import FileSolution  # noqa: E402

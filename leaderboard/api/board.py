@@ -18,8 +18,8 @@ from leaderboard.boards.source import source_of
 from leaderboard.boards.table import imported_words, load_all
 from leaderboard.boards.timed_work import counts_of
 from leaderboard.models import Track
-from leaderboard.standings.noise import references_of
 from leaderboard.standings.rankable import ranking_error
+from leaderboard.standings.reference_noise.noise import references_of
 from problems.models import Release
 
 

@@ -26,7 +26,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.curation.decision import DecisionKind
 from leaderboard.standings.absent import AbsentSamples, absent_samples
-from leaderboard.standings.noise import noisy_results
+from leaderboard.standings.reference_noise.noise import noisy_results
 from problems.models import Release
 from problems.spec.case import is_held_out
 from problems.spec.kinds import NODE_KINDS

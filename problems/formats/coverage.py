@@ -17,7 +17,7 @@ class Coverage(StrEnum):
 
 
 def covering(incoming: IncomingSubmission, catalogue: Catalogue, said: str = "") -> IncomingSubmission:
-    """The draft as what it counts: what the submitter says (a `Coverage`, or "" for nothing), else what its file says.
+    """The submission as it counts: what the submitter says (a `Coverage`, or "" for nothing), else what its file says.
 
     A solutions pack says it by its `groups`. Raises PackRefused if neither says it.
     """
@@ -29,7 +29,7 @@ def covering(incoming: IncomingSubmission, catalogue: Catalogue, said: str = "")
 
 
 def settled(incoming: IncomingSubmission, catalogue: Catalogue, said: str = "") -> IncomingSubmission:
-    """The same, of a draft that is to be stored: also raises PackRefused if it has samples of unknown tasks."""
+    """The same, of a submission that is to be stored: also raises PackRefused if it has samples of unknown tasks."""
     check_tasks_are_known(incoming)
     return covering(incoming, catalogue, said)
 

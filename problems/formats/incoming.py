@@ -95,7 +95,7 @@ class IncomingSubmission:
 
 
 class SampleJudge:
-    """Turns received content into sample drafts, numbering each problem's samples in the order of arrival.
+    """Turns received content into incoming samples, numbering each problem's samples in the order of arrival.
 
     Every method raises PackRefused where a problem has more samples than the catalogue allows.
     """

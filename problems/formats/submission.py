@@ -63,7 +63,7 @@ def read_submission(
 
 
 def check_tasks_are_known(incoming: IncomingSubmission) -> None:
-    """Raises PackRefused if the draft has samples of unknown tasks."""
+    """Raises PackRefused if there are samples of unknown tasks."""
     if incoming.unknown:
         first, *others = incoming.unknown
         rest = f" {len(others)} more are unknown." if others else ""

@@ -18,7 +18,7 @@ from leaderboard.packing.step import ENDING, pack_next
 from leaderboard.settle.questions import settle_questions
 from leaderboard.similarity.compare import compare_new
 from leaderboard.standings.rank import rank_if_stale, stale_places
-from leaderboard.standings.shared_noise import measure_shared_noise
+from leaderboard.standings.reference_noise.shared_noise import measure_shared_noise
 from runners.fleet.again.reference_runs import watch_noise
 from runners.fleet.again.verify_again import verify_again as start_due_verifications
 from runners.fleet.queue.top_up import top_up_all

@@ -14,7 +14,7 @@ from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.rows.store_once import store_once
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.standings import scores
-from leaderboard.standings.noise import ratio_in
+from leaderboard.standings.reference_noise.noise import ratio_in
 from problems.formats.submission import IncomingSample, IncomingSubmission
 from problems.models import Problem, Release, ReleaseState
 from problems.spec.solution import FileSolution

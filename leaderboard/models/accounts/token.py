@@ -3,11 +3,12 @@
 import hashlib
 import secrets
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django.db import models
 from django.utils import timezone
 
+Token = TypeVar("Token", bound=models.Model)
 PREFIX = "pdm_"
 LAST_USED_GRAIN = timedelta(minutes=5)
 
@@ -20,6 +21,16 @@ class Scope(models.TextChoices):
 def digest_of(secret: str) -> str:
     """The sha256 of a secret. A slow hash is not needed, since the secret has 256 random bits."""
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def valid_token(rows: models.QuerySet[Token], secret: str) -> Token | None:
+    """The row of this secret if it is neither revoked nor expired. Notes its last use, to within a few minutes."""
+    now = timezone.now()
+    token = rows.filter(digest=digest_of(secret), revoked_at=None, expires_at__gt=now, user__is_active=True).first()
+    last_used: datetime | None = getattr(token, "last_used_at", None)
+    if token and (last_used is None or now - last_used > LAST_USED_GRAIN):
+        rows.filter(pk=token.pk).update(last_used_at=now)
+    return token
 
 
 class ApiToken(models.Model):
@@ -51,12 +62,4 @@ class ApiToken(models.Model):
     @classmethod
     def find(cls, secret: str) -> "ApiToken | None":
         """The valid token of this secret, if any. Notes its last use, to within a few minutes."""
-        now = timezone.now()
-        token = (
-            cls.objects.select_related("user")
-            .filter(digest=digest_of(secret), revoked_at=None, expires_at__gt=now, user__is_active=True)
-            .first()
-        )
-        if token and (token.last_used_at is None or now - token.last_used_at > LAST_USED_GRAIN):
-            cls.objects.filter(pk=token.pk).update(last_used_at=now)
-        return token
+        return valid_token(cls.objects.select_related("user"), secret)

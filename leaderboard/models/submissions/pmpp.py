@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard.models.accounts.token import LAST_USED_GRAIN, digest_of
+from leaderboard.models.accounts.token import digest_of, valid_token
 
 PREFIX = "pmpp_"
 
@@ -61,12 +61,7 @@ class PmppToken(models.Model):
     @classmethod
     def find(cls, secret: str) -> "PmppToken | None":
         """The valid token of this secret, if any. Notes its last use, to within a few minutes."""
-        now = timezone.now()
-        rows = cls.objects.select_related("user", "entrant", "release", "track")
-        token = rows.filter(digest=digest_of(secret), revoked_at=None, expires_at__gt=now, user__is_active=True).first()
-        if token and (token.last_used_at is None or now - token.last_used_at > LAST_USED_GRAIN):
-            cls.objects.filter(pk=token.pk).update(last_used_at=now)
-        return token
+        return valid_token(cls.objects.select_related("user", "entrant", "release", "track"), secret)
 
 
 class PmppRunState(models.TextChoices):

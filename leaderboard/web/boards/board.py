@@ -19,7 +19,7 @@ from leaderboard.boards.source import BoardSource, source_of
 from leaderboard.curation import rounds
 from leaderboard.models import Decision, Submission, SubmissionState, Track
 from leaderboard.models.entrants.entrant import EntrantKind
-from leaderboard.standings.noise import references_of
+from leaderboard.standings.reference_noise.noise import references_of
 from leaderboard.web.boards import board_html
 from leaderboard.web.boards.release import errata_of, weights_of
 from leaderboard.web.boards.tabs import release_context

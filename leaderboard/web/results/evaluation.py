@@ -26,7 +26,7 @@ from leaderboard.results.rates import DeclaredWork
 from leaderboard.results.reproduce import recipe_of, solutions_file
 from leaderboard.results.shown_cases import ShownCase, shown_cases, shown_measurements
 from leaderboard.results.timings import device_facts, facts_as_others, roof_of, timings_of, whose_clock
-from leaderboard.standings.noise import is_noisy
+from leaderboard.standings.reference_noise.noise import is_noisy
 from leaderboard.submissions.rollouts import SampleUnreadable, read_sample
 from leaderboard.submissions.sample_packs import pack_of
 from leaderboard.visibility import Relation, SubmissionView, relation

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from leaderboard.actions.rejudging import measure_anew, reference_runs
 from leaderboard.models import Evaluation, ProblemScore, ReferenceRun, ReleaseTrack, Standing, Submission
-from leaderboard.standings.noise import ratio_of
 from leaderboard.standings.rank import rank_touched, rebuild
+from leaderboard.standings.reference_noise.noise import ratio_of
 from problems.models import Release, ReleaseState
 from runners.fleet.again.reference_runs import watch_noise
 from runners.fleet.models import Job, Node

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.models import Evaluation, ReleaseTrack, Standing
 from leaderboard.standings.rank import rank_touched
-from leaderboard.standings.shared_noise import measure_shared_noise, measured
+from leaderboard.standings.reference_noise.shared_noise import measure_shared_noise, measured
 from problems.models import Release
 from runners.fleet.tasks import measure_noise
 from runners.wire.protocol import Report, Role

@@ -1,0 +1,1 @@
+"""The noise of times, by what hidden references show."""
