@@ -1,7 +1,7 @@
 """Checks the layout of the code: `check_layout.py [ROOT]`.
 
-Files, functions and lines are short, every module says what it is for, a folder of the site is small, and no two unrelated
-public classes have one name.
+Files, functions and lines are short, every module says what it is for, a folder of the site is small, and no two
+unrelated public classes have one name.
 """
 
 import ast
@@ -19,8 +19,9 @@ SITE = ("leaderboard", "runners/fleet")
 MAX_FOLDER_MODULES = 14
 DICTATED = frozenset({"Command", "Config", "Migration", "Meta", "Media"})
 """Names that Django looks for."""
-TWO_SIDES = frozenset({"Accuracy", "Case", "FunctionProblem", "Parameter", "Problem"})
-"""One thing on two sides: what the author of a function problem writes in a sandbox, and what site and node keep."""
+TWO_SIDES = frozenset({"Accuracy", "Case", "FunctionProblem", "Job", "Parameter", "Problem"})
+"""One thing on two sides: what the author of a function problem writes in a sandbox, and what site and node keep; a job
+on the site and on a node."""
 STILL_SHARED = frozenset({
     "Array", "Bounds", "Checker", "Clock", "Counted", "Ended", "Library", "NumpyArrays", "Output", "Program",
     "Reference", "Scalar", "Subject", "Timed", "TorchArrays",

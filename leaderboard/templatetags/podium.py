@@ -148,25 +148,25 @@ def column_words(column: Mapping[str, str]) -> str:
     return f"{column['definition']}{unit}{better}"
 
 
-@register.inclusion_tag("podium/fact.html")
+@register.inclusion_tag("podium/site/fact.html")
 def fact(title: str, value: Any) -> dict[str, Any]:
     """One term of a `<dl class="facts">` and its value."""
     return {"title": title, "value": value}
 
 
-@register.inclusion_tag("podium/chart.html")
+@register.inclusion_tag("podium/site/chart.html")
 def chart(label: str, url: str, name: str) -> dict[str, str]:
     """The place of a chart that charts.js draws from the figures at `url`. `name` begins its file when it is saved."""
     return {"label": label, "url": url, "name": name}
 
 
-@register.inclusion_tag("podium/numbers.html")
+@register.inclusion_tag("podium/site/numbers.html")
 def numbers(table: Any, n_names: int) -> dict[str, Any]:
     """A chart's numbers as a table that can be opened. Its first `n_names` columns are words."""
     return {"table": table, "n_names": n_names}
 
 
-@register.inclusion_tag("podium/choice.html")
+@register.inclusion_tag("podium/site/choice.html")
 def choice(label: str, name: str, options: Iterable[tuple[Any, Any]], chosen: Any, every: str = "") -> dict[str, Any]:
     """A labelled `<select>` of pairs of value and words; `every` names the first option, which has no value."""
     return {"label": label, "name": name, "options": options, "chosen": chosen, "every": every}

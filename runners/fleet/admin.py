@@ -15,9 +15,9 @@ from leaderboard.admin.curation.rejudges import started
 from leaderboard.errors import Refused
 from leaderboard.models import Track
 from problems.models import Release
-from runners.fleet import dashboard, first_run, join_admin
+from runners.fleet import dashboard, first_run
 from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant, Service
-from runners.fleet.nodes import enrol, service
+from runners.fleet.nodes import enrol, join_admin, service
 from runners.fleet.nodes.start_lines import notes, start_lines
 from runners.wire.protocol import Stage
 

@@ -13,7 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from leaderboard.curation import snapshots
 from leaderboard.models import RankedArrays, ReleaseTrack, Standing
 from leaderboard.standings.scores import touch
-from tests.web import seeded_boards
+from tests.web.boards import seeded_boards
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 BEFORE = "0036_first_replies"

@@ -15,7 +15,7 @@ from django.urls import reverse
 from leaderboard.charts import BOARD_CHARTS
 from leaderboard.curation import snapshots
 from leaderboard.models import ReleaseTrack
-from tests.web import seeded_boards
+from tests.web.boards import seeded_boards
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 STORED = Path(__file__).parents[1] / "data" / "stored_boards.json"

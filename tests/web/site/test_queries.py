@@ -11,7 +11,7 @@ from zeal import zeal_context
 
 from leaderboard.models import ReferenceRun
 from tests import factories
-from tests.web import seeded_boards
+from tests.web.boards import seeded_boards
 from tests.web.conftest import Site, make_site
 
 pytestmark = pytest.mark.both_databases  # they open every page
