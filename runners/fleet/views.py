@@ -50,7 +50,6 @@ from runners.wire.protocol import (
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
-SEEN_GRAIN = timedelta(seconds=5)
 
 logger = logging.getLogger(__name__)
 _rarely = Rarely()
@@ -121,8 +120,9 @@ def _node(request: HttpRequest, *, notes: bool = True) -> Node:
 
 
 def _seen(node: Node) -> Node:
-    now = timezone.now()
-    if node.last_seen_at is None or now - node.last_seen_at > SEEN_GRAIN:
+    """Store that it was seen, twice a heartbeat at most."""
+    now, grain = timezone.now(), timedelta(seconds=settings.HEARTBEAT_SECONDS / 2)
+    if node.last_seen_at is None or now - node.last_seen_at > grain:
         Node.objects.filter(pk=node.pk).update(last_seen_at=now)
     return node
 

@@ -21,8 +21,10 @@ from schemathesis import APIOperation, Case
 from schemathesis.generation import GenerationMode
 
 from leaderboard.models import Submission
+from runners.wire.batches import ClaimRequest, NodeBeat
 from runners.wire.health import NodeHealth
-from runners.wire.protocol import ClaimRequest, Heartbeat, Hello, Report
+from runners.wire.join import JoinRequest
+from runners.wire.protocol import Heartbeat, Hello, Report
 from tests import factories
 from tests.fleet.site import WireNode, add_node
 
@@ -83,6 +85,9 @@ def node_api() -> dict[str, Any]:
         "hello": Hello,
         "health": NodeHealth,
         "claim": ClaimRequest,
+        "heartbeat": NodeBeat,
+        "join": JoinRequest,
+        "leave": None,
         "attempts/{attempt}/heartbeat": Heartbeat,
         "attempts/{attempt}/release": None,
         "attempts/{attempt}/report": Report,

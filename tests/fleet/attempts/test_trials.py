@@ -151,7 +151,8 @@ def test_a_trial_given_back_is_queued_again(site: Site, node: WireNode) -> None:
 def test_after_the_last_lost_attempt_the_trial_ends_as_a_platform_error(site: Site, node: WireNode) -> None:
     trial = attempt_trial(site)
     for _ in range(settings.MAX_ATTEMPTS + 1):
-        if node.claim().status_code == 200:
+        for work in node.take_up_to(1):
+            node.begin(work)
             Job.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
             sweep()
     trial.refresh_from_db()

@@ -10,9 +10,11 @@ from celery import Celery
 from celery.beat import PersistentScheduler
 from django.utils import timezone
 
+from leaderboard.actions.curation.tracks import offer
 from leaderboard.celery import app
-from leaderboard.models import ReleaseTrack
+from leaderboard.models import ReleaseTrack, Track
 from leaderboard.site.beat import RETRY_SECONDS, OfOneWorker
+from leaderboard.standings.rank import rank_if_stale, stale_places
 from runners.fleet import tasks
 from runners.fleet.models import Attempt, AttemptState, Job, TaskLock
 from runners.fleet.worker.task_locks import held
@@ -64,12 +66,39 @@ def test_what_another_worker_is_at_is_left_to_it() -> None:
     site = Site.make()
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
     WireNode().report(WireNode().take())
-    with held("rank", 60) as is_ours:
+    place = ReleaseTrack.objects.get()
+    offer(site.organiser, site.release, Track.objects.create(slug="cpu-other", title="Other", device="cpu"))
+    ReleaseTrack.objects.update(touched_at=timezone.now())
+    with held(f"rank {place.pk}", 60) as is_ours:
         assert is_ours
         tasks.rank()
-        assert ReleaseTrack.objects.get().is_stale
+        assert set(stale_places()) == {place}, "no board waits for another's ranking"
     tasks.rank()
-    assert not ReleaseTrack.objects.get().is_stale
+    assert stale_places() == []
+
+
+def test_a_board_that_another_worker_has_just_ranked_is_not_ranked_again() -> None:
+    site = Site.make()
+    site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
+    WireNode().report(WireNode().take())
+    (place,) = stale_places()
+    assert rank_if_stale(place) == 1
+    assert rank_if_stale(place) == 0
+
+
+def test_scores_follow_the_reports_and_results_of_a_submission_are_scored_together() -> None:
+    site, node = Site.make(), WireNode()
+    submission = site.submit({"a/1": ["exit 0"] * 2, "a/2": ["exit 0"]})
+    with pytest.MonkeyPatch.context() as without_worker:
+        without_worker.setattr("tests.fleet.site.score_reported", lambda: 0)
+        for work in node.take_up_to(3):
+            assert node.report(work).status_code == 200
+    submission.refresh_from_db()
+    assert (submission.state, Attempt.objects.filter(to_score=True).count()) == ("accepted", 3)
+    tasks.score()
+    submission.refresh_from_db()
+    assert (submission.state, Attempt.objects.filter(to_score=True).count()) == ("done", 0)
+    assert sorted(submission.problem_scores.values_list("n_passed", flat=True)) == [1, 2]
 
 
 def test_the_lock_of_a_worker_that_died_ends() -> None:
@@ -89,7 +118,7 @@ def test_the_sweep_returns_expired_leases() -> None:
     assert Attempt.objects.get().state == AttemptState.EXPIRED
 
 
-@pytest.mark.parametrize(("task", "step", "seconds"), [("rank", "rank_touched", 30), ("sweep", "sweep_leases", 5)])
+@pytest.mark.parametrize(("task", "step", "seconds"), [("score", "score_reported", 30), ("sweep", "sweep_leases", 5)])
 def test_a_worker_killed_in_a_task_delays_the_next_turn_by_seconds(
     monkeypatch: pytest.MonkeyPatch, task: str, step: str, seconds: int
 ) -> None:
