@@ -5,7 +5,7 @@ import time
 from datetime import timedelta
 from typing import Any
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.packs import large_problem_pack, large_solution_pack
 from benchmarks.site import temporary_site
 
@@ -13,14 +13,14 @@ PROBLEMS, SAMPLES = 566, 10
 LIMIT_S = 10.0
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     solutions = large_solution_pack(PROBLEMS, SAMPLES)
     with temporary_site():
         fields, secret = _order()
         seconds, status = _submit(fields, secret, solutions)
     if status != 201:
         raise RuntimeError(f"the site answered {status} to the pack; nothing was measured")
-    return [Figure(f"acceptance of a {PROBLEMS * SAMPLES:,}-sample pack", seconds, "s", LIMIT_S, "max")]
+    return [BenchFigure(f"acceptance of a {PROBLEMS * SAMPLES:,}-sample pack", seconds, "s", LIMIT_S, "max")]
 
 
 def _order() -> tuple[dict[str, str], str]:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from problems.spec.command.problem import CommandProblem, problem_from
 from problems.spec.profile import Profile
 from problems.spec.solution import FileSolution, SourceFile
@@ -26,7 +26,7 @@ BUILD, TEST = "g++ -o test.out solution.cpp test/main.cpp", "./test.out"
 MAIN = "int solve(int);\nint main() { return solve(20) == 41 ? 0 : 1; }\n"
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     """Each sample is new, so every build happens; the agent and bare commands take turns on the same sources."""
     sandbox = choose("bubblewrap")
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
@@ -38,9 +38,9 @@ def run() -> list[Figure]:
             environment.close()
     overheads_ms = [graded - bare for graded, bare in pairs]
     return [
-        Figure("agent overhead per evaluation, median", statistics.median(overheads_ms), "ms", LIMIT_MS, "max"),
-        Figure("the same, slowest of 40", max(overheads_ms), "ms", None, "max"),
-        Figure("bare commands, median", statistics.median(bare for _, bare in pairs), "ms", None, "max"),
+        BenchFigure("agent overhead per evaluation, median", statistics.median(overheads_ms), "ms", LIMIT_MS, "max"),
+        BenchFigure("the same, slowest of 40", max(overheads_ms), "ms", None, "max"),
+        BenchFigure("bare commands, median", statistics.median(bare for _, bare in pairs), "ms", None, "max"),
     ]
 
 

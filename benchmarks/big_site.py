@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from benchmarks import growth
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.packs import trivial_problem_pack
 from benchmarks.site import set_up
 from scoring.fast_p import THRESHOLDS
@@ -54,7 +54,7 @@ class Viewed:
     """Milliseconds of the first view, which finds nothing cached."""
 
 
-def run(n_entrants: int = ENTRANTS, csv: Path | None = None, hardware: str = "") -> list[Figure]:
+def run(n_entrants: int = ENTRANTS, csv: Path | None = None, hardware: str = "") -> list[BenchFigure]:
     with _site():
         started = time.perf_counter()
         pages = _filled(n_entrants)
@@ -70,7 +70,7 @@ def run(n_entrants: int = ENTRANTS, csv: Path | None = None, hardware: str = "")
         )
     if csv is not None:
         growth.append(csv, hardware, (_row(n_entrants, one) for one in viewed))
-    return [Figure(f"{n_evaluations:,} evaluations: filled in", filled_s, "s", None, "max"), *_worst(viewed)]
+    return [BenchFigure(f"{n_evaluations:,} evaluations: filled in", filled_s, "s", None, "max"), *_worst(viewed)]
 
 
 def _row(n_entrants: int, one: Viewed) -> dict[str, object]:
@@ -82,11 +82,11 @@ def _row(n_entrants: int, one: Viewed) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _worst(viewed: Sequence[Viewed]) -> Iterator[Figure]:
+def _worst(viewed: Sequence[Viewed]) -> Iterator[BenchFigure]:
     for is_admin, limit_ms in ((False, SITE_LIMIT_MS), (True, ADMIN_LIMIT_MS)):
         worst = max((one for one in viewed if one.page.is_admin == is_admin), key=lambda one: one.p95_ms)
         kind = "organisers' page" if is_admin else "page"
-        yield Figure(f"slowest {kind} ({worst.page.words}): p95", worst.p95_ms, "ms", limit_ms, "max")
+        yield BenchFigure(f"slowest {kind} ({worst.page.words}): p95", worst.p95_ms, "ms", limit_ms, "max")
 
 
 def _why_no_server() -> str:

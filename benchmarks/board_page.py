@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.packs import trivial_problem_pack
 from benchmarks.site import temporary_site
 
@@ -14,16 +14,16 @@ ENTRANTS, PROBLEMS, VIEWS = 1000, 566, 60
 QUERIES_LIMIT, P95_LIMIT_MS = 12, 60.0
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     with temporary_site():
         address = _board()
         n_queries, times_ms = _view(address)
     p95_ms = statistics.quantiles(times_ms, n=20)[-1]
     size = f"first board page of {ENTRANTS:,} entrants"
     return [
-        Figure(f"{size}: queries", n_queries, "", QUERIES_LIMIT, "max"),
-        Figure(f"{size}: p95", p95_ms, "ms", P95_LIMIT_MS, "max"),
-        Figure(f"{size}: median", statistics.median(times_ms), "ms", None, "max"),
+        BenchFigure(f"{size}: queries", n_queries, "", QUERIES_LIMIT, "max"),
+        BenchFigure(f"{size}: p95", p95_ms, "ms", P95_LIMIT_MS, "max"),
+        BenchFigure(f"{size}: median", statistics.median(times_ms), "ms", None, "max"),
     ]
 
 

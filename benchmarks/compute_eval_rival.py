@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.packs import RELEASE, compiled_problem_pack, compiled_solution_pack
 
 PROBLEMS, SAMPLES, WORKERS, ROUNDS = 16, 4, 2, 2
@@ -29,7 +29,7 @@ evaluate_functional_correctness(
 """
 
 
-def run(python: str) -> list[Figure]:
+def run(python: str) -> list[BenchFigure]:
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as name:
         folder = Path(name)
         (folder / f"{RELEASE}-problems.tar.gz").write_bytes(compiled_problem_pack(PROBLEMS))
@@ -43,12 +43,12 @@ def run(python: str) -> list[Figure]:
     theirs_s, ours_s = (min(seconds) for seconds in zip(*rounds, strict=True))
     size = f"{PROBLEMS * SAMPLES} samples, {WORKERS} workers"
     return [
-        Figure(f"ComputeEval's local evaluator, {size}", theirs_s, "s", None, "max"),
-        Figure("podium evaluate --sandbox bubblewrap, first run", ours_s, "s", None, "max"),
-        Figure("the same, second run", second_s, "s", None, "max"),
-        Figure("speed against ComputeEval, first run", theirs_s / ours_s, "×", SPEED_LIMIT, "min"),
-        Figure("speed against ComputeEval, second run", theirs_s / second_s, "×", SECOND_RUN_LIMIT, "min"),
-        Figure("verdicts that differ", differing, "", 0, "max"),
+        BenchFigure(f"ComputeEval's local evaluator, {size}", theirs_s, "s", None, "max"),
+        BenchFigure("podium evaluate --sandbox bubblewrap, first run", ours_s, "s", None, "max"),
+        BenchFigure("the same, second run", second_s, "s", None, "max"),
+        BenchFigure("speed against ComputeEval, first run", theirs_s / ours_s, "×", SPEED_LIMIT, "min"),
+        BenchFigure("speed against ComputeEval, second run", theirs_s / second_s, "×", SECOND_RUN_LIMIT, "min"),
+        BenchFigure("verdicts that differ", differing, "", 0, "max"),
     ]
 
 

@@ -19,7 +19,7 @@ from statistics import median
 from benchmarks.compute_eval_gpu.refused import BenchmarkRefused
 from benchmarks.compute_eval_gpu.rival import Rival
 from benchmarks.compute_eval_rival import GRADED, THEIR_RUN, pretend_a_gpu, verdicts
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.packs import RELEASE, python_problem_pack, python_solution_pack
 
 PROBLEMS, SAMPLES, WORKERS = 40, 5, 2
@@ -33,7 +33,7 @@ class Cost:
     processor_s: float
 
 
-def measure(rival: Rival, folder: Path, rounds: int) -> list[Figure]:
+def measure(rival: Rival, folder: Path, rounds: int) -> list[BenchFigure]:
     """Run both programs in turn. Their files lie in `folder`."""
     (folder / f"{RELEASE}-problems.tar.gz").write_bytes(python_problem_pack(PROBLEMS))
     (folder / SOLUTIONS).write_bytes(python_solution_pack(PROBLEMS, SAMPLES))
@@ -46,15 +46,15 @@ def measure(rival: Rival, folder: Path, rounds: int) -> list[Figure]:
     processors = [(own.processor_s, other.processor_s) for own, other in zip(ours, theirs, strict=True)]
     size = f"{PROBLEMS * SAMPLES} samples, {WORKERS} workers"
     return [
-        Figure(f"ComputeEval's local mode, {size}", median(one.wall_s for one in theirs), "s", None, "max"),
-        Figure("its processor time", median(one.processor_s for one in theirs), "s", None, "max"),
-        Figure("podium evaluate --sandbox bubblewrap", median(one.wall_s for one in ours), "s", None, "max"),
-        Figure("its processor time", median(one.processor_s for one in ours), "s", None, "max"),
-        Figure("wall time against ComputeEval", median(own / other for own, other in walls), "×", LIMIT, "max"),
-        Figure(
+        BenchFigure(f"ComputeEval's local mode, {size}", median(one.wall_s for one in theirs), "s", None, "max"),
+        BenchFigure("its processor time", median(one.processor_s for one in theirs), "s", None, "max"),
+        BenchFigure("podium evaluate --sandbox bubblewrap", median(one.wall_s for one in ours), "s", None, "max"),
+        BenchFigure("its processor time", median(one.processor_s for one in ours), "s", None, "max"),
+        BenchFigure("wall time against ComputeEval", median(own / other for own, other in walls), "×", LIMIT, "max"),
+        BenchFigure(
             "processor time against ComputeEval", median(own / other for own, other in processors), "×", LIMIT, "max"
         ),
-        Figure("verdicts that differ", differing, "", 0, "max"),
+        BenchFigure("verdicts that differ", differing, "", 0, "max"),
     ]
 
 

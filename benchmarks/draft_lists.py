@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.packs import large_problem_pack
 from benchmarks.site import temporary_site
 
@@ -16,7 +16,7 @@ LIMIT_MS = 500.0
 """Limit of the median view, on two cores."""
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     with temporary_site():
         client, target = _organiser_and_draft()
         return [figure for n in SIZES for figure in _figures(client, target, n)]
@@ -34,7 +34,7 @@ def _organiser_and_draft() -> tuple[Any, Any]:
     return client, drafts.new_draft(None, "target-1", "Target")
 
 
-def _figures(client: Any, target: Any, n: int) -> Iterator[Figure]:
+def _figures(client: Any, target: Any, n: int) -> Iterator[BenchFigure]:
     from django.urls import reverse
 
     draft = _draft(n)
@@ -47,7 +47,7 @@ def _figures(client: Any, target: Any, n: int) -> Iterator[Figure]:
         "copy page": copied,
     }.items():
         median_ms = statistics.median([_get_ms(client, address) for _ in range(VIEWS)])
-        yield Figure(f"{words}, {n} problems: median", median_ms, "ms", LIMIT_MS, "max")
+        yield BenchFigure(f"{words}, {n} problems: median", median_ms, "ms", LIMIT_MS, "max")
 
 
 def _draft(n: int) -> Any:

@@ -6,7 +6,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True)
-class Figure:
+class BenchFigure:
     """`direction` says what `limit` is: the most ("max") or the least ("min") the value may be; None is no limit."""
 
     name: str
@@ -21,7 +21,7 @@ class Figure:
         return self.value <= self.limit if self.direction == "max" else self.value >= self.limit
 
 
-def show(figures: Iterable[Figure]) -> bool:
+def show(figures: Iterable[BenchFigure]) -> bool:
     """Prints one line a figure and returns whether all hold."""
     held = True
     for figure in figures:
@@ -30,7 +30,7 @@ def show(figures: Iterable[Figure]) -> bool:
     return held
 
 
-def _line(figure: Figure) -> str:
+def _line(figure: BenchFigure) -> str:
     if figure.limit is None:
         return f"      {figure.name}: {figure.value:.3g} {figure.unit}"
     sign = "≤" if figure.direction == "max" else "≥"

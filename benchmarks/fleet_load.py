@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks import fleet_site
-from benchmarks.figures import Figure, show
-from benchmarks.fleet_nodes import Messages, Seen, SimulatedNode
+from benchmarks.figures import BenchFigure, show
+from benchmarks.fleet_nodes import Messages, SeenNode, SimulatedNode
 from benchmarks.fleet_site import BROKER_URL, PORT, Processes
 from benchmarks.packs import trivial_problem_pack, trivial_solution_pack
 
@@ -31,7 +31,7 @@ GRADE_LIMIT_MS, IDLE_LIMIT_PERCENT, CLAIM_LIMIT_MS, RUSH_LIMIT_S, QUERY_LIMIT = 
 BEAT_SECONDS, HELLO_SECONDS = 10.0, 60.0
 
 
-class Fleet:
+class SimulatedFleet:
     """Rows of one track with nodes, and the simulated nodes of them."""
 
     def __init__(self, n_nodes: int) -> None:
@@ -42,7 +42,7 @@ class Fleet:
         self.track = rows.cpu_track(slug=f"cpu-bench-{int(time.time())}")
         self.release = rows.published_release(trivial_problem_pack(PROBLEMS), self.person, self.track)
         self.tokens = [add_node(None, f"node-{n}", [self.track])[1] for n in range(n_nodes)]
-        self.seen = Seen()
+        self.seen = SeenNode()
         self.nodes = [SimulatedNode(PORT, token, self.track.slug, self.seen) for token in self.tokens]
 
     def submit(self, n_evaluations: int) -> None:
@@ -80,7 +80,7 @@ class Fleet:
         await asyncio.gather(*map(one, self.nodes))
 
 
-def grade(found: Processes, fleet: Fleet, n_evaluations: int) -> list[Figure]:
+def grade(found: Processes, fleet: SimulatedFleet, n_evaluations: int) -> list[BenchFigure]:
     from leaderboard.models import Submission
     from leaderboard.standings.rank import stale_places
 
@@ -114,18 +114,18 @@ def grade(found: Processes, fleet: Fleet, n_evaluations: int) -> list[Figure]:
     spent = found.spent().since(start)
     messages.stop()
     return [
-        Figure(f"{n} evaluations, all parts for each", spent.total / n * 1000, "ms", GRADE_LIMIT_MS, "max"),
-        Figure("web", spent.web / n * 1000, "ms", None, "max"),
-        Figure("worker", spent.worker / n * 1000, "ms", None, "max"),
-        Figure("PostgreSQL", spent.database / n * 1000, "ms", None, "max"),
-        Figure("evaluations a second", n / seconds, "/s", None, "min"),
-        Figure("claim, median", statistics.median(fleet.seen.claim_ms), "ms", None, "max"),
-        Figure("report, median", statistics.median(fleet.seen.report_ms), "ms", None, "max"),
+        BenchFigure(f"{n} evaluations, all parts for each", spent.total / n * 1000, "ms", GRADE_LIMIT_MS, "max"),
+        BenchFigure("web", spent.web / n * 1000, "ms", None, "max"),
+        BenchFigure("worker", spent.worker / n * 1000, "ms", None, "max"),
+        BenchFigure("PostgreSQL", spent.database / n * 1000, "ms", None, "max"),
+        BenchFigure("evaluations a second", n / seconds, "/s", None, "min"),
+        BenchFigure("claim, median", statistics.median(fleet.seen.claim_ms), "ms", None, "max"),
+        BenchFigure("report, median", statistics.median(fleet.seen.report_ms), "ms", None, "max"),
         *_outcome(),
     ]  # fmt: skip
 
 
-def _outcome() -> list[Figure]:
+def _outcome() -> list[BenchFigure]:
     """Evaluations lost, doubled and ended as platform errors."""
     from leaderboard.models import Evaluation, Result
 
@@ -133,13 +133,13 @@ def _outcome() -> list[Figure]:
     doubled = Result.objects.count() - Result.objects.order_by().values("evaluation").distinct().count()
     errors = Result.objects.filter(verdict="platform_error").count()
     return [
-        Figure("evaluations lost", lost, "", 0, "max"),
-        Figure("evaluations with two results", doubled, "", 0, "max"),
-        Figure("platform errors", errors, "", 0, "max"),
+        BenchFigure("evaluations lost", lost, "", 0, "max"),
+        BenchFigure("evaluations with two results", doubled, "", 0, "max"),
+        BenchFigure("platform errors", errors, "", 0, "max"),
     ]
 
 
-def idle(found: Processes, fleet: Fleet, seconds: float) -> list[Figure]:
+def idle(found: Processes, fleet: SimulatedFleet, seconds: float) -> list[BenchFigure]:
     """Nodes without work, each with a heartbeat every 10 s and a hello every 60 s."""
 
     async def live(node: SimulatedNode, n: int) -> None:
@@ -165,14 +165,14 @@ def idle(found: Processes, fleet: Fleet, seconds: float) -> list[Figure]:
     spent = found.spent().since(start)
     percent = spent.total / elapsed * 100
     return [
-        Figure(f"{len(fleet.nodes)} idle nodes, part of a core", percent, "%", IDLE_LIMIT_PERCENT, "max"),
-        Figure("web", spent.web / elapsed * 100, "%", None, "max"),
-        Figure("worker", spent.worker / elapsed * 100, "%", None, "max"),
-        Figure("PostgreSQL", spent.database / elapsed * 100, "%", None, "max"),
+        BenchFigure(f"{len(fleet.nodes)} idle nodes, part of a core", percent, "%", IDLE_LIMIT_PERCENT, "max"),
+        BenchFigure("web", spent.web / elapsed * 100, "%", None, "max"),
+        BenchFigure("worker", spent.worker / elapsed * 100, "%", None, "max"),
+        BenchFigure("PostgreSQL", spent.database / elapsed * 100, "%", None, "max"),
     ]
 
 
-def claims(found: Processes, fleet: Fleet, per_second: float, seconds: float) -> list[Figure]:
+def claims(found: Processes, fleet: SimulatedFleet, per_second: float, seconds: float) -> list[BenchFigure]:
     """Claims at a steady rate. Each is given back, so that the queue does not end."""
     fleet.submit(PROBLEMS * 10)
 
@@ -194,13 +194,15 @@ def claims(found: Processes, fleet: Fleet, per_second: float, seconds: float) ->
     spent = found.spent().since(start)
     p95 = statistics.quantiles(fleet.seen.claim_ms, n=20)[-1]
     return [
-        Figure(f"{per_second:g} claims a second for {seconds:g} s, p95", p95, "ms", CLAIM_LIMIT_MS, "max"),
-        Figure("median", statistics.median(fleet.seen.claim_ms), "ms", None, "max"),
-        Figure("web, worker and PostgreSQL for each", spent.total / len(fleet.seen.claim_ms) * 1000, "ms", None, "max"),
+        BenchFigure(f"{per_second:g} claims a second for {seconds:g} s, p95", p95, "ms", CLAIM_LIMIT_MS, "max"),
+        BenchFigure("median", statistics.median(fleet.seen.claim_ms), "ms", None, "max"),
+        BenchFigure(
+            "web, worker and PostgreSQL for each", spent.total / len(fleet.seen.claim_ms) * 1000, "ms", None, "max"
+        ),
     ]
 
 
-def rush(fleet: Fleet) -> list[Figure]:
+def rush(fleet: SimulatedFleet) -> list[BenchFigure]:
     """All nodes are idle, then as many jobs are announced."""
     messages = Messages(BROKER_URL, fleet.track.slug)
 
@@ -224,10 +226,12 @@ def rush(fleet: Fleet) -> list[Figure]:
 
     seconds = asyncio.run(run())
     messages.stop()
-    return [Figure(f"from announcement until {len(fleet.nodes)} nodes are busy", seconds, "s", RUSH_LIMIT_S, "max")]
+    return [
+        BenchFigure(f"from announcement until {len(fleet.nodes)} nodes are busy", seconds, "s", RUSH_LIMIT_S, "max")
+    ]
 
 
-def queries(fleet: Fleet) -> list[Figure]:
+def queries(fleet: SimulatedFleet) -> list[BenchFigure]:
     """Statements of a claim of a problem that the process knows, and of a report, without BEGIN and COMMIT."""
     from django.db import connection
     from django.test import Client
@@ -254,7 +258,7 @@ def queries(fleet: Fleet) -> list[Figure]:
             address = f"/api/node/v1/attempts/{work['attempt']}/report"
             client.post(address, json.dumps(report), content_type="application/json", headers=headers)
         counts["report"] = _count(seen.captured_queries)
-    return [Figure(f"queries of a {name}", n, "", QUERY_LIMIT, "max") for name, n in counts.items()]
+    return [BenchFigure(f"queries of a {name}", n, "", QUERY_LIMIT, "max") for name, n in counts.items()]
 
 
 def _version() -> int:
@@ -280,7 +284,7 @@ def main(words: Sequence[str]) -> int:
     reader.add_argument("--per-second", type=float, default=50)
     asked = reader.parse_args(words)
     with fleet_site.site() as (folder, database):
-        fleet = Fleet(asked.nodes if asked.measure != "queries" else 1)
+        fleet = SimulatedFleet(asked.nodes if asked.measure != "queries" else 1)
         if asked.measure == "queries":
             return 0 if show(queries(fleet)) else 1
         with fleet_site.processes(folder, database) as found:

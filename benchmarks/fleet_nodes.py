@@ -132,7 +132,7 @@ class Messages:
 
 
 @dataclass
-class Seen:
+class SeenNode:
     """Times and answers that the simulated nodes saw."""
 
     claim_ms: list[float] = field(default_factory=list)
@@ -149,7 +149,7 @@ class Seen:
 class SimulatedNode:
     """One node with one slot."""
 
-    def __init__(self, port: int, token: str, track: str, seen: Seen) -> None:
+    def __init__(self, port: int, token: str, track: str, seen: SeenNode) -> None:
         self._http, self._track, self._seen, self._boot = Http(port, token), track, seen, str(uuid4())
         self._alive = ""
 

@@ -33,7 +33,7 @@ from problems.spec.function.problem import FunctionProblem
 from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.job.job import Job
 from runners.agent.judges.registry import Judges
-from runners.wire.job import Rules, Sides
+from runners.wire.job import JobRules, Sides
 from runners.wire.protocol import MeasurementReport, TimingPolicy
 
 AGREE_SHARE, AGREE_MS = 0.01, 0.0005
@@ -145,7 +145,7 @@ def judged(
         problem=problem,
         problem_sha256=sha256(problem.to_line()).hexdigest(),
         solution=FileSolution(task_id=problem.task_id, files=files),
-        rules=Rules(limits=limits_of(problem), sides=Sides.SOLUTION, timing_policy=policy),
+        rules=JobRules(limits=limits_of(problem), sides=Sides.SOLUTION, timing_policy=policy),
         build_policy=native_policy(judges),
     )
     began = time.monotonic()

@@ -7,7 +7,7 @@ import time
 from hashlib import sha256
 from pathlib import Path
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from problems.formats.functions.inside.loaded import load
 from problems.spec.profile import Profile
 from problems.spec.record import ProblemRecord
@@ -22,11 +22,11 @@ from runners.agent.job.job import Job
 from runners.agent.judges.function.checkers import Checkers
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
-from runners.agent.judges.function.inside.orders import HowEnded, Sample
+from runners.agent.judges.function.inside.orders import CallSample, HowEnded
 from runners.agent.judges.function.inside.plan import Plan
 from runners.agent.judges.function.subject import FunctionSubject
 from runners.agent.sandbox import open_backend
-from runners.wire.job import Rules
+from runners.wire.job import JobRules
 from runners.wire.protocol import Capabilities, ResourceLimits
 
 CALL_LIMIT_US, SAMPLE_LIMIT_MS = 60.0, 150.0
@@ -67,7 +67,7 @@ def problem() -> ProblemRecord:
     return record_from(record, Profile.PODIUM)
 
 
-class Judged:
+class JudgedSample:
     """A warm checker, and contestants of one language before it."""
 
     def __init__(self, environment: NodeEnvironment, suffix: str) -> None:
@@ -80,7 +80,7 @@ class Judged:
             record,
             sha256(record.to_line()).hexdigest(),
             files,
-            rules=Rules(limits=ResourceLimits(memory_bytes=1 << 30)),
+            rules=JobRules(limits=ResourceLimits(memory_bytes=1 << 30)),
             image=environment.image_for(""),
         )
         subject = FunctionSubject.of(job)
@@ -95,7 +95,7 @@ class Judged:
         """One sample, and its milliseconds from the start of its sandbox to its end."""
         plan = Plan(n_calls, n_calls, enough_seconds=60, longest_seconds=60, budget_seconds=60)
         subject = self._entry.subject
-        order = Sample(subject.stub, [0], None, plan, plan)
+        order = CallSample(subject.stub, [0], None, plan, plan)
         lanes = self._environment.lanes
         with (
             lanes.benchmark(subject.place) as seat,
@@ -109,7 +109,7 @@ class Judged:
         return seen, elapsed_ms
 
 
-def beyond_calls_ms(judged: Judged) -> float:
+def beyond_calls_ms(judged: JudgedSample) -> float:
     """Milliseconds of a sample of two calls less those that these calls took, their preparing and checking included."""
     seen, elapsed_ms = judged.sample(1)
     case = seen.cases[0]
@@ -118,7 +118,7 @@ def beyond_calls_ms(judged: Judged) -> float:
     return elapsed_ms - (case.prepare_ms + case.check_ms + calls_ms)
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     """Calls of one long sample each, and the median of many short samples."""
     figures = []
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as name:
@@ -127,20 +127,20 @@ def run() -> list[Figure]:
         sandbox = open_backend("bubblewrap", default_cache_directory())
         environment = NodeEnvironment.open("here", folder, sandbox, Lanes(1, 1), Capabilities())
         try:
-            native, python = Judged(environment, "cpp"), Judged(environment, "py")
+            native, python = JudgedSample(environment, "cpp"), JudgedSample(environment, "py")
             for words, judged, limit in (("C++", native, CALL_LIMIT_US), ("Python", python, None)):
                 seen, _ = judged.sample(CALLS)
                 us = statistics.median(seen.cases[0].go_ns) / 1e3
-                figures.append(Figure(f"empty call from go to done, {words}", us, "µs", limit, "max"))
+                figures.append(BenchFigure(f"empty call from go to done, {words}", us, "µs", limit, "max"))
                 case = seen.cases[0]
                 parts = {"prepare": case.prepare_ms, "check": case.check_ms}
                 figures += [
-                    Figure(f"  its {part} beside the clock", ms / (CALLS + 1) * 1e3, "µs", None, "max")
+                    BenchFigure(f"  its {part} beside the clock", ms / (CALLS + 1) * 1e3, "µs", None, "max")
                     for part, ms in parts.items()
                 ]
             samples_ms = [beyond_calls_ms(native) for _ in range(SAMPLES)]
             sample_ms = statistics.median(samples_ms)
-            figures.append(Figure("sample in C++ beyond build and calls", sample_ms, "ms", SAMPLE_LIMIT_MS, "max"))
+            figures.append(BenchFigure("sample in C++ beyond build and calls", sample_ms, "ms", SAMPLE_LIMIT_MS, "max"))
         finally:
             environment.close()
     return figures

@@ -28,7 +28,7 @@ from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.job.job import BuildPolicy, Job
 from runners.agent.judges.registry import Judges
-from runners.wire.job import JobPurpose, Rules, Sides
+from runners.wire.job import JobPurpose, JobRules, Sides
 from runners.wire.protocol import Report, Role, TimingPolicy
 from scoring.sample import sample_speedup
 
@@ -67,7 +67,7 @@ def judged(
     """The row of one solution."""
     began = time.monotonic()
     is_compared = one.entrant != REFERENCE and not one.entrant.startswith("known bad")
-    rules = Rules(
+    rules = JobRules(
         purpose=JobPurpose.TRIAL if is_trial else JobPurpose.GRADE,
         sides=Sides.BOTH if is_compared else Sides.SOLUTION,
         limits=limits_of(problem),

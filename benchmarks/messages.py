@@ -11,7 +11,7 @@ from typing import Any
 
 from celery import Celery
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from runners.agent.stage_worker import StageWorker, make_app
 from runners.fleet.queue.messages import publish
 from runners.wire.broker import celery_settings
@@ -43,7 +43,7 @@ class Counter:
                 raise RuntimeError(f"only {self._n} of {n} messages were fetched")
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
         settings = celery_settings("filesystem://", Path(folder))
         site = Celery("bench", set_as_current=False, fixups=[])
@@ -57,9 +57,11 @@ def run() -> list[Figure]:
             counter.reached(Stage.BUILD, MESSAGES)
         ended_s = time.process_time()
     return [
-        Figure(f"publish {MESSAGES} messages, processor time", published_s - began_s, "s", None, "max"),
-        Figure(f"publish and fetch {MESSAGES} messages, processor time", ended_s - began_s, "s", LIMIT_S, "max"),
-        Figure("a run's message waits while builds are queued, median", waits_s[RUNS // 2], "s", RUN_LIMIT_S, "max"),
+        BenchFigure(f"publish {MESSAGES} messages, processor time", published_s - began_s, "s", None, "max"),
+        BenchFigure(f"publish and fetch {MESSAGES} messages, processor time", ended_s - began_s, "s", LIMIT_S, "max"),
+        BenchFigure(
+            "a run's message waits while builds are queued, median", waits_s[RUNS // 2], "s", RUN_LIMIT_S, "max"
+        ),
     ]
 
 

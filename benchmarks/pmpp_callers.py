@@ -14,7 +14,7 @@ from typing import Any
 
 import requests
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.packs import trivial_problem_pack
 from benchmarks.site import set_up
 from demo.environment import pmpp_port, prepare
@@ -46,7 +46,7 @@ class Views:
         return self.site_s * 1000 / len(self.times_ms)
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     """The track has no node, so every call is held until just before its own limit."""
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
         os.environ["PODIUM_VAR_DIR"] = folder
@@ -65,15 +65,15 @@ def run() -> list[Figure]:
     return _figures(alone, beside)
 
 
-def _figures(alone: Views, beside: Views) -> list[Figure]:
+def _figures(alone: Views, beside: Views) -> list[BenchFigure]:
     wait = f"while {CALLERS} callers wait"
     return [
-        Figure("pages while nobody waits: p95", alone.p95_ms, "ms", None, "max"),
-        Figure(f"pages {wait}: median", statistics.median(beside.times_ms), "ms", None, "max"),
-        Figure(f"pages {wait}: p95", beside.p95_ms, "ms", LIMIT_MS, "max"),
-        Figure("processor time of a page while nobody waits", alone.page_ms, "ms", None, "max"),
-        Figure(f"processor time of a page {wait}", beside.page_ms, "ms", None, "max"),
-        Figure(f"processor {wait}", 100 * beside.routes_s / beside.elapsed_s, "% of a core", None, "max"),
+        BenchFigure("pages while nobody waits: p95", alone.p95_ms, "ms", None, "max"),
+        BenchFigure(f"pages {wait}: median", statistics.median(beside.times_ms), "ms", None, "max"),
+        BenchFigure(f"pages {wait}: p95", beside.p95_ms, "ms", LIMIT_MS, "max"),
+        BenchFigure("processor time of a page while nobody waits", alone.page_ms, "ms", None, "max"),
+        BenchFigure(f"processor time of a page {wait}", beside.page_ms, "ms", None, "max"),
+        BenchFigure(f"processor {wait}", 100 * beside.routes_s / beside.elapsed_s, "% of a core", None, "max"),
     ]
 
 

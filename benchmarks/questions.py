@@ -6,14 +6,14 @@ import sys
 import time
 from typing import Any
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.site import temporary_site
 
 QUESTIONS, SAMPLES, LIMIT_SECONDS = 500, 20, 2.0
 REPLY = "Let me think step by step. A block has a number of warps; each has 32 lanes.\n" * 20
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     with temporary_site():
         from leaderboard.settle.questions import settle_questions
 
@@ -23,8 +23,8 @@ def run() -> list[Figure]:
         elapsed_seconds = time.perf_counter() - started
         _check(settled)
     return [
-        Figure(f"{settled:,} replies settled", elapsed_seconds, "s", LIMIT_SECONDS, "max"),
-        Figure("one reply", elapsed_seconds / settled * 1e6, "µs", None, "max"),
+        BenchFigure(f"{settled:,} replies settled", elapsed_seconds, "s", LIMIT_SECONDS, "max"),
+        BenchFigure("one reply", elapsed_seconds / settled * 1e6, "µs", None, "max"),
     ]
 
 

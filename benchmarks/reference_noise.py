@@ -38,7 +38,7 @@ from runners.agent.job.environment import NodeEnvironment  # noqa: E402
 from runners.agent.job.job import Job  # noqa: E402
 from runners.agent.judges.registry import Judges  # noqa: E402
 from runners.agent.sandbox import open_backend  # noqa: E402
-from runners.wire.job import Rules  # noqa: E402
+from runners.wire.job import JobRules  # noqa: E402
 from runners.wire.protocol import Capabilities, MeasurementReport, Role, TimingPolicy  # noqa: E402
 
 LEAST_UNFLAGGED = 0.9
@@ -72,7 +72,7 @@ class Seen:
 def judged(judges: Judges, record: ProblemRecord, policy: TimingPolicy) -> Seen:
     reference = record.reference
     assert isinstance(reference, FileSolution)
-    rules = Rules(timing_policy=policy)
+    rules = JobRules(timing_policy=policy)
     began = time.monotonic()
     done = judges.judge(Job(record, sha256(record.to_line()).hexdigest(), reference, rules)).report
     times = {(one.role, one.case): one for one in done.measurements}

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.packs import large_problem_pack
 from benchmarks.site import temporary_site
 
@@ -12,7 +12,7 @@ PROBLEMS = 566
 LIMIT_S = 3.0
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     pack = large_problem_pack(PROBLEMS)
     with temporary_site() as folder:
         path = folder / "internal-problems.tar.gz"
@@ -22,7 +22,7 @@ def run() -> list[Figure]:
             [sys.executable, "manage.py", "import_release", str(path)], check=True, stdout=subprocess.DEVNULL
         )
         ended = time.perf_counter()
-    return [Figure(f"import of a {PROBLEMS}-problem pack", ended - started, "s", LIMIT_S, "max")]
+    return [BenchFigure(f"import of a {PROBLEMS}-problem pack", ended - started, "s", LIMIT_S, "max")]
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from scoring.arrays import BoolArray, FloatArray
 from scoring.board import score_board
 from scoring.board_input import from_samples
@@ -26,7 +26,7 @@ def synthetic_samples(seed: int) -> tuple[BoolArray, FloatArray]:
     return passed, np.where(passed, speedups, np.nan)
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     """Times the way from samples to ranks, the input's making left out."""
     passed, speedups = synthetic_samples(seed=1)
     started = time.perf_counter()
@@ -36,9 +36,9 @@ def run() -> list[Figure]:
     ended = time.perf_counter()
     size = f"{ENTRANTS:,} entrants × {PROBLEMS} problems × {SAMPLES} samples"
     return [
-        Figure(f"scoring {size}", ended - started, "s", LIMIT_S, "max"),
-        Figure("scoring: samples to counts", counted - started, "s", None, "max"),
-        Figure("scoring: counts to ranks", ended - counted, "s", None, "max"),
+        BenchFigure(f"scoring {size}", ended - started, "s", LIMIT_S, "max"),
+        BenchFigure("scoring: samples to counts", counted - started, "s", None, "max"),
+        BenchFigure("scoring: counts to ranks", ended - counted, "s", None, "max"),
     ]
 
 

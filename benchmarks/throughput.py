@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.packs import trivial_problem_pack, trivial_solution_pack
 from benchmarks.site import set_up
 from demo.client import Client
@@ -20,7 +20,7 @@ LIMIT_PER_S = 10.0
 PORT = 8941
 
 
-def run() -> list[Figure]:
+def run() -> list[BenchFigure]:
     """A small submission first, so that every process is warm; then the measured one, from its upload to done."""
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as folder:
         os.environ["PODIUM_VAR_DIR"] = folder
@@ -33,7 +33,7 @@ def run() -> list[Figure]:
             _graded(client, services, order, trivial_solution_pack(PROBLEMS, 1, "warm-up"))
             seconds = _graded(client, services, order, trivial_solution_pack(PROBLEMS, SAMPLES, "measured"))
     per_s = PROBLEMS * SAMPLES / seconds
-    return [Figure("trivial evaluations through site, folder broker and node", per_s, "/s", LIMIT_PER_S, "min")]
+    return [BenchFigure("trivial evaluations through site, folder broker and node", per_s, "/s", LIMIT_PER_S, "min")]
 
 
 def _graded(client: Client, services: Services, order: dict[str, Any], pack: bytes) -> float:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from benchmarks.function_judge import problem as empty_function
 from problems.formats.compute_eval.packs import problem_metadata_for, write_problem_pack, write_solution_pack
 from problems.spec.command.problem import problem_from
@@ -153,7 +153,7 @@ def main() -> int:
         print("\n".join(trace.lines()).replace(f"{ROOT}/", ""))
     limits = LIMITS.get(chosen.kind, {})
     figures = [
-        Figure(f"{chosen.kind} sample: {name}", count, "", limits.get(name), "max")
+        BenchFigure(f"{chosen.kind} sample: {name}", count, "", limits.get(name), "max")
         for name, count in trace.counts().items()
     ]
     return 0 if show(figures) else 1

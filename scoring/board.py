@@ -7,7 +7,7 @@ import numpy as np
 
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board_input import BoardInput
-from scoring.computed import Figure, Work, figures_of
+from scoring.computed import BoardWork, Figure, figures_of
 from scoring.metrics import Need, metric_named
 
 
@@ -46,7 +46,7 @@ def score_board(board: BoardInput) -> BoardScores:
 
     Raises UnknownMetric if no metric has the primary metric's name, and MetricMissing if the board lacks its inputs.
     """
-    work = Work(board, incomplete(board))
+    work = BoardWork(board, incomplete(board))
     figures = figures_of(work)
     primary = figures.get(board.primary)
     if primary is None or primary.measured is None:

@@ -44,7 +44,7 @@ class Figure(Estimate):
 
 
 @dataclass(frozen=True)
-class Work:
+class BoardWork:
     """A board, and what several computations need of it."""
 
     board: BoardInput
@@ -77,11 +77,11 @@ class Work:
         return RULES[board.rules].measure(values, weights.astype(np.float64), board.release_digest, board.draws)
 
 
-Computation = Callable[[Work], Figure | None]
+Computation = Callable[[BoardWork], Figure | None]
 """None: the board lacks the metric's inputs."""
 
 
-def figures_of(work: Work) -> dict[str, Figure]:
+def figures_of(work: BoardWork) -> dict[str, Figure]:
     """Every figure of the board, by the name of its metric."""
     computations: dict[str, Computation] = {pass_at(k).name: partial(_pass_at, k=k) for k in work.board.ks}
     computations |= _COMPUTATIONS
@@ -89,11 +89,11 @@ def figures_of(work: Work) -> dict[str, Figure]:
     return {name: figure for name, figure in found.items() if figure is not None}
 
 
-def _pass_at(work: Work, k: int) -> Figure:
+def _pass_at(work: BoardWork, k: int) -> Figure:
     return _of_passes(work, work.counted, k)
 
 
-def _of_passes(work: Work, weights: BoolArray | FloatArray, k: int = 1) -> Figure:
+def _of_passes(work: BoardWork, weights: BoolArray | FloatArray, k: int = 1) -> Figure:
     """The mean of pass@k over the problems with a weight."""
     values = work.first_pass if k == 1 else pass_at_k(work.board.n, work.board.passed, k)
     measured = work.mean(values, weights)
@@ -101,22 +101,22 @@ def _of_passes(work: Work, weights: BoolArray | FloatArray, k: int = 1) -> Figur
     return _figure(measured.of_shares(most_trials(samples, k)), {}, measured)
 
 
-def _coding(work: Work) -> Figure | None:
+def _coding(work: BoardWork) -> Figure | None:
     questions = work.board.questions
     return None if questions is None else _of_passes(work, work.counted & ~questions)
 
 
-def _weighted(work: Work) -> Figure | None:
+def _weighted(work: BoardWork) -> Figure | None:
     weights = work.board.weights
     return None if weights is None else _of_passes(work, np.where(work.counted, weights, 0.0))
 
 
-def _questions(work: Work) -> Figure | None:
+def _questions(work: BoardWork) -> Figure | None:
     questions = work.board.questions
     return None if questions is None or not questions.any() else _of_passes(work, work.counted & questions)
 
 
-def _speedup(work: Work) -> Figure:
+def _speedup(work: BoardWork) -> Figure:
     """Shared noise moves what is faster than the baseline only."""
     board = work.board
     share = work.curve[:, board.thresholds.index(1.0)] if 1.0 in board.thresholds else np.ones(len(work.curve))
@@ -126,7 +126,7 @@ def _speedup(work: Work) -> Figure:
     return _figure(geometric(measured.of_logs(0.0, shared)), parts, measured, shared)
 
 
-def _gflops(work: Work) -> Figure | None:
+def _gflops(work: BoardWork) -> Figure | None:
     board = work.board
     if board.gflops is None:
         return None
@@ -139,7 +139,7 @@ def _gflops(work: Work) -> Figure | None:
     return _figure(geometric(measured.of_logs(-np.inf, shared)), parts, measured, shared)
 
 
-def _of_figures(work: Work, name: str) -> Figure | None:
+def _of_figures(work: BoardWork, name: str) -> Figure | None:
     """The mean of the board's figures of that name, over the counted problems that have one."""
     values = work.board.figures.get(name)
     if values is None:
@@ -149,7 +149,7 @@ def _of_figures(work: Work, name: str) -> Figure | None:
     return _figure(measured.of_shares(None), {"problems": used.sum(axis=1)}, measured)
 
 
-def _sol_score(work: Work) -> Figure | None:
+def _sol_score(work: BoardWork) -> Figure | None:
     found, at_bound = _of_figures(work, SOL_SCORE.name), work.board.at_bound
     if found is None:
         return None
@@ -157,12 +157,12 @@ def _sol_score(work: Work) -> Figure | None:
     return replace(found, parts={**found.parts, "left_out": left_out})
 
 
-def _correct_speedup(work: Work) -> Figure:
+def _correct_speedup(work: BoardWork) -> Figure:
     value, problems = _of_samples(work.board.correct_ln_sum, work.board.correct_count, work.timed)
     return _alone(value, problems=problems)
 
 
-def _held_out_speedup(work: Work) -> Figure | None:
+def _held_out_speedup(work: BoardWork) -> Figure | None:
     """Also the figure over the same samples' other cases."""
     board = work.board
     if board.held_out_ln_sum is None or board.public_ln_sum is None or board.held_out_count is None:
@@ -172,13 +172,13 @@ def _held_out_speedup(work: Work) -> Figure | None:
     return _alone(value, problems=problems, public=public)
 
 
-def _fast_1(work: Work) -> Figure | None:
+def _fast_1(work: BoardWork) -> Figure | None:
     if 1.0 not in work.board.thresholds:
         return None
     return _alone(work.curve[:, work.board.thresholds.index(1.0)])
 
 
-def _median_time(work: Work) -> Figure | None:
+def _median_time(work: BoardWork) -> Figure | None:
     """The median over the counted problems with a time, and its interval from order statistics."""
     times = work.board.figures.get(MEDIAN_TIME.name)
     if times is None:

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.coverage import estimator, ranks
 from benchmarks.coverage.methods import METHODS
 from benchmarks.coverage.worlds import Boards, Configuration, configurations
-from benchmarks.figures import Figure, show
+from benchmarks.figures import BenchFigure, show
 from scoring.arrays import FloatArray
 
 CLOSE = 1e-9
@@ -84,17 +84,17 @@ def table(strata: dict[tuple[str, int], dict[str, list[MethodResult]]], *, every
                 yield f"      {covers}  {one.width:.3f} {one.bias:+.4f}  {one.words}"
 
 
-def figures(strata: dict[tuple[str, int], dict[str, list[MethodResult]]], kind: str) -> Iterable[Figure]:
+def figures(strata: dict[tuple[str, int], dict[str, list[MethodResult]]], kind: str) -> Iterable[BenchFigure]:
     """Figures with the limits of the rules: 95 ± 1.5 % from 8 problems on, 93.5 % from 5 on and for fixed problems."""
     for (metric, problems), by_method in sorted(strata.items()):
         if problems < 5:
             continue
         drawn, fixed = (100 * np.mean([getattr(one, of) for one in by_method["rules"]]) for of in ("drawn", "fixed"))
         name = f"{kind}: {metric} over {problems} problems"
-        yield Figure(f"{name} covers", float(drawn), "%", 93.5, "min")
+        yield BenchFigure(f"{name} covers", float(drawn), "%", 93.5, "min")
         if problems >= 8 and metric != FEW_GAINS:
-            yield Figure(f"{name} covers", float(drawn), "%", 96.5, "max")
-        yield Figure(f"{name}, fixed, covers", float(fixed), "%", 93.5, "min")
+            yield BenchFigure(f"{name} covers", float(drawn), "%", 96.5, "max")
+        yield BenchFigure(f"{name}, fixed, covers", float(fixed), "%", 93.5, "min")
 
 
 def main(words: Sequence[str]) -> int:
@@ -105,7 +105,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--every", action="store_true", help="a line for each configuration")
     parser.add_argument("--only", choices=["intervals", "estimator", "ranks"])
     options = parser.parse_args(words)
-    found: list[Figure] = []
+    found: list[BenchFigure] = []
     if options.only in {None, "intervals"}:
         for kind in ("tuned", "held out"):
             strata = simulate(options, held_out=kind == "held out")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from benchmarks.coverage.worlds import Noise, Rng, counted
-from benchmarks.figures import Figure
+from benchmarks.figures import BenchFigure
 from scoring.arrays import FloatArray
 from scoring.uncertainty import bounded, mean_interval, means
 
@@ -22,7 +22,7 @@ def _clamped(rng: Rng, ln_speedup: FloatArray, noise: Noise) -> FloatArray:
     return np.maximum(0.0, noisy)
 
 
-def run(options: argparse.Namespace) -> Iterable[Figure]:
+def run(options: argparse.Namespace) -> Iterable[BenchFigure]:
     found = []
     rng = np.random.default_rng([options.seed, 3])
     print("estimator: the bias of ln speedup and the interval's arm, both in %, and how often it holds ln max(1, s)")
@@ -37,8 +37,10 @@ def run(options: argparse.Namespace) -> Iterable[Figure]:
             bias, arm, held = _judged(rule(rng, true_ln, Noise(noise)).mean(axis=2), truth)
             line += f"   {rule.__name__.strip('_'):8} {100 * bias:+7.2f} of {100 * arm:6.2f}, holds {100 * held:5.1f} %"
             if rule is counted and name == "own code":
-                found.append(Figure(f"{line.split('   ')[0]}: bias by half the arm", abs(bias) / arm * 2, "", 1, "max"))
-                found.append(Figure(f"{line.split('   ')[0]}: holds 1", 100 * held, "%", 93.5, "min"))
+                found.append(
+                    BenchFigure(f"{line.split('   ')[0]}: bias by half the arm", abs(bias) / arm * 2, "", 1, "max")
+                )
+                found.append(BenchFigure(f"{line.split('   ')[0]}: holds 1", 100 * held, "%", 93.5, "min"))
         print(line)
     return found
 

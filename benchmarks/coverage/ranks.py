@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.figures import Figure
+from benchmarks.figures import BenchFigure
 from scoring.arrays import IntArray
 from scoring.bootstrap import bootstrap_mean, rank_by_draws
 from scoring.ranking import FAMILY_LEVEL, Ranks, rank_entrants
@@ -16,7 +16,7 @@ LOSS = 3.0
 """Standard deviations by which a share of wrong boards may exceed the level by chance."""
 
 
-def run(options: argparse.Namespace) -> Iterable[Figure]:
+def run(options: argparse.Namespace) -> Iterable[BenchFigure]:
     found = []
     for entrants, problems, samples, kind in product((10, 50, 200), (5, 8, 25, 100), (1, 10), ("equal", "unequal")):
         boards = max(40, options.boards // entrants)
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> Iterable[Figure]:
         ), strict=True))  # fmt: skip
         words = f"ranks of {entrants} {kind} entrants over {problems} problems × {samples}"
         level = 100 * (FAMILY_LEVEL + LOSS * np.sqrt(FAMILY_LEVEL / boards))
-        found.append(Figure(f"{words}: boards with a wrong call", 100 * float(wrong), "%", float(level), "max"))
+        found.append(BenchFigure(f"{words}: boards with a wrong call", 100 * float(wrong), "%", float(level), "max"))
         print(
             f"{words}: {100 * wrong:5.1f} % of {boards} boards have a wrong call (first rules {100 * wrong_before:5.1f}"
             f" %); {100 * named:5.1f} % of pairs are told apart"

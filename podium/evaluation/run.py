@@ -16,7 +16,7 @@ from runners.agent.job.job import AS_WRITTEN, BuildPolicy, Job
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
 from runners.agent.profilers import timer_for
-from runners.wire.job import Rules, Sides
+from runners.wire.job import JobRules, Sides
 from runners.wire.protocol import Profiler, ResourceLimits, TimingPolicy
 
 TRIES = 2
@@ -122,7 +122,7 @@ class SampleGrader:
 
     def _job(self, sample: SampleToGrade) -> Job:
         problem = sample.problem
-        rules = Rules(
+        rules = JobRules(
             sides=Sides.BOTH if self._compares(sample) else Sides.SOLUTION,
             timing_policy=self._options.timing,
             profiler=self._options.profiler,

@@ -11,7 +11,7 @@ from problems.spec.solution import FileSolution, SourceFile
 from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
 from runners.agent.job.job import Job
-from runners.wire.job import Rules
+from runners.wire.job import JobRules
 from runners.wire.protocol import CaseReport, MeasurementReport, Report, Role, TimingPolicy, Verdict
 
 
@@ -22,7 +22,7 @@ def judged(problem: FunctionProblem, path: Path, sandbox: str | None, timing: Ti
         problem=problem,
         problem_sha256=sha256(problem.to_line()).hexdigest(),
         solution=FileSolution(task_id=problem.task_id, files=[file]),
-        rules=Rules(limits=limits_of(problem), timing_policy=timing),
+        rules=JobRules(limits=limits_of(problem), timing_policy=timing),
         invalid_reason=problem.rules().why_bad([file]),
     )
     try:

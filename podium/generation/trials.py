@@ -32,7 +32,7 @@ from runners.agent.job.job import BuildPolicy, Job, why_invalid
 from runners.agent.job.toolchain import cores
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
-from runners.wire.job import JobPurpose, Rules, Sides
+from runners.wire.job import JobPurpose, JobRules, Sides
 from runners.wire.protocol import Audience, CaseReport, Verdict
 
 NOT_RUN = frozenset({Verdict.INVALID, Verdict.SOURCE_REFERENCE_MISSING})
@@ -147,7 +147,7 @@ class Trials:
             problem=problem.seen,
             problem_sha256=problem.sha256,
             solution=solution,
-            rules=Rules(
+            rules=JobRules(
                 purpose=JobPurpose.SAMPLE,
                 sides=Sides.NONE,
                 limits=limits_of(problem.whole),

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from podium.problems.readers import WARM
-from podium.problems.sandboxed import Answer, Job, call_each
+from podium.problems.sandboxed import SandboxedAnswer, SandboxedCall, call_each
 from problems.formats.compute_eval.packs import ProblemPack, write_solution_pack
 from problems.formats.errors import PackRefused
 from problems.formats.functions.pack import read_function_directory
@@ -74,14 +74,16 @@ def _manifests(
     files = {f"definitions/{one.slug}/def.py": one.files["def.py"] for one in problems}
     device = "cuda" if gpu_uuids else "cpu"
     jobs = [
-        Job("inside.make_manifest:answer", (f"definitions/{one.slug}/def.py", device), {"fake": not gpu_uuids})
+        SandboxedCall(
+            "inside.make_manifest:answer", (f"definitions/{one.slug}/def.py", device), {"fake": not gpu_uuids}
+        )
         for one in problems
     ]
     answers = call_each(sandbox, jobs, warm=WARM if not gpu_uuids else (), files=files, gpu_uuids=gpu_uuids)
     return {one.slug: _manifest(answer) for one, answer in zip(problems, answers, strict=True)}
 
 
-def _manifest(answer: Answer) -> Manifest | str:
+def _manifest(answer: SandboxedAnswer) -> Manifest | str:
     if answer.fault:
         return answer.fault
     if isinstance(answer.result, dict) and "error" in answer.result:

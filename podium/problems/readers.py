@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from podium.problems.sandboxed import Answer, Job, call_each
+from podium.problems.sandboxed import SandboxedAnswer, SandboxedCall, call_each
 from problems.formats.compute_eval.packs import ProblemPack
 from problems.formats.errors import PackRefused
 from problems.formats.flashinfer import writing as flashinfer_writing
@@ -24,7 +24,7 @@ from problems.spec.errors import explain
 from runners.agent.sandbox import Sandbox
 
 SetFormat = Literal["kernelbench", "flashinfer", "sol-execbench", "leetgpu", "tensara", "pmpp"]
-WARM = (Job("kernelbench_inside.warm:warm"),)
+WARM = (SandboxedCall("kernelbench_inside.warm:warm"),)
 SOL_TERMS = "SOL-ExecBench's data may be used for evaluation and not be passed on: keep this pack to yourself."
 
 
@@ -60,14 +60,16 @@ def refused(slug: str, source: str, why: str, remedy: str, line: int = 0) -> Pro
 def _kernelbench(root: Path, device: str, sandbox: Sandbox) -> SetRead:
     files = set_files(root)
     jobs = [
-        Job("kernelbench_inside.describe:description", (one.text, one.settings)) for one in files if not one.refused
+        SandboxedCall("kernelbench_inside.describe:description", (one.text, one.settings))
+        for one in files
+        if not one.refused
     ]
     described = iter(call_each(sandbox, jobs, warm=WARM))
     answers = [None if one.refused else next(described) for one in files]
     return SetRead([_kernelbench_problem(*pair, device) for pair in zip(files, answers, strict=True)])
 
 
-def _kernelbench_problem(file: SetFile, answer: Answer | None, device: str) -> ProblemRead:
+def _kernelbench_problem(file: SetFile, answer: SandboxedAnswer | None, device: str) -> ProblemRead:
     try:
         cases = _cases(file, answer)
         files = kernelbench_writing.folder_of(file, cases, device)
@@ -87,14 +89,14 @@ class _NotRead(ValueError):
         super().__init__(why)
 
 
-def _cases(file: SetFile, answer: Answer | None) -> Sequence[kernelbench_records.Case]:
+def _cases(file: SetFile, answer: SandboxedAnswer | None) -> Sequence[kernelbench_records.Case]:
     """The cases that the sandbox describes, one for each setting. Raises _NotRead."""
     if answer is None:
         raise _NotRead(file.refused, "correct the file")
     if answer.fault:
         raise _NotRead(answer.fault, "make it end by itself, and soon")
     try:
-        found = kernelbench_records.Described.model_validate(answer.result)
+        found = kernelbench_records.DescribedModel.model_validate(answer.result)
     except ValidationError as error:
         raise _NotRead(f"its description {explain(error)}", "use other names or sizes") from error
     if found.refused is not None:
@@ -122,17 +124,19 @@ def _definition(root: Path, file: SetDefinitionFile, device: str, dialect: Diale
 def _leetgpu(root: Path, device: str, sandbox: Sandbox) -> SetRead:
     paths = leetgpu.challenge_files(root)
     texts = [read_text(path) for path in paths]
-    answers = call_each(sandbox, [Job("leetgpu_inside.describe:description", (text,)) for text in texts], warm=WARM)
+    answers = call_each(
+        sandbox, [SandboxedCall("leetgpu_inside.describe:description", (text,)) for text in texts], warm=WARM
+    )
     rows = zip(paths, texts, answers, strict=True)
     return SetRead([_challenge(root, *row, device) for row in rows], leetgpu.TERMS)
 
 
-def _challenge(root: Path, path: Path, text: str, answer: Answer, device: str) -> ProblemRead:
+def _challenge(root: Path, path: Path, text: str, answer: SandboxedAnswer, device: str) -> ProblemRead:
     slug, source = slug_of(path.parent.name), str(path.relative_to(root))
     if answer.fault:
         return refused(slug, source, answer.fault, "make it end by itself, and soon")
     try:
-        found = leetgpu.Described.model_validate(answer.result)
+        found = leetgpu.DescribedChallenge.model_validate(answer.result)
     except ValidationError as error:
         return refused(slug, source, f"its description {explain(error)}", "use other names or sizes")
     if found.refused is not None:

@@ -37,7 +37,7 @@ PACKAGES = {
 
 
 @dataclass(frozen=True)
-class Job:
+class SandboxedCall:
     """One call: `module:name` in the sandbox, with arguments of plain data."""
 
     call: str
@@ -49,7 +49,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SandboxedAnswer:
     """The result of one call as plain data, or the fault that ended it."""
 
     result: Any = None
@@ -66,13 +66,13 @@ class MissingTorch(PackRefused):
 
 def call_each(
     sandbox: Sandbox,
-    jobs: Sequence[Job],
+    jobs: Sequence[SandboxedCall],
     *,
-    warm: Sequence[Job] = (),
+    warm: Sequence[SandboxedCall] = (),
     files: Mapping[str, str] | None = None,
     gpu_uuids: tuple[str, ...] = (),
     seconds_each: float = SECONDS_EACH,
-) -> list[Answer]:
+) -> list[SandboxedAnswer]:
     """Answers in the order of the jobs. `files` lie in the working folder, by path.
 
     `warm` jobs run before all, in the process from which those of the jobs are forked. Raises PackRefused if nothing
@@ -96,7 +96,7 @@ def call_each(
         said = outcome.stderr.strip().splitlines() or [f"exit status {outcome.exit_code}"]
         raise PackRefused("no_answers", f"the sandbox ended without an answer: {said[-1][:500]}")
     ended = "the sandbox ended before its turn" + (": memory ran out" if outcome.memory_exceeded else "")
-    return [answers.get(number, Answer(fault=ended)) for number in range(len(jobs))]
+    return [answers.get(number, SandboxedAnswer(fault=ended)) for number in range(len(jobs))]
 
 
 @contextmanager
@@ -118,9 +118,9 @@ def _workspace(asked: Mapping[str, Any], files: Mapping[str, str]) -> Iterator[P
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _answers(text: str, count: int) -> dict[int, Answer]:
+def _answers(text: str, count: int) -> dict[int, SandboxedAnswer]:
     """The answers by the numbers of their jobs. Lines that are none are left out; the first of a number counts."""
-    found: dict[int, Answer] = {}
+    found: dict[int, SandboxedAnswer] = {}
     for line in text.splitlines():
         try:
             data = json.loads(line)
@@ -128,5 +128,5 @@ def _answers(text: str, count: int) -> dict[int, Answer]:
             continue
         number = data.get("job") if isinstance(data, dict) else None
         if isinstance(number, int) and 0 <= number < count and number not in found:
-            found[number] = Answer(data.get("result"), str(data.get("fault", ""))[:1000])
+            found[number] = SandboxedAnswer(data.get("result"), str(data.get("fault", ""))[:1000])
     return found

@@ -12,7 +12,7 @@ from podium.evaluation.sandboxes import SandboxName
 from podium.refusals import refusing, say
 from podium.remote.api_client import ApiRefused
 from podium.remote.site_config import NotConfigured
-from podium.reproduction.compared import Ending, ReproductionComparison, as_json
+from podium.reproduction.compared import ReproducedEnding, ReproductionComparison, as_json
 from podium.reproduction.here import judged, other_hardware, other_software
 from podium.reproduction.published import CannotReproduce, client_for, fetched
 from podium.reproduction.subject import subject_of
@@ -24,7 +24,7 @@ from runners.agent.ground.errors import ProfilerUnavailable
 from runners.agent.native_programs import make_needed
 from runners.agent.sandbox import SandboxUnavailable
 
-STATUS = {Ending.REPRODUCED: 0, Ending.DIFFERS: 1, Ending.PARTLY: 4}
+STATUS = {ReproducedEnding.REPRODUCED: 0, ReproducedEnding.DIFFERS: 1, ReproducedEnding.PARTLY: 4}
 INTERRUPTED = 3
 
 

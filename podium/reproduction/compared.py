@@ -19,7 +19,7 @@ class TimePlace(StrEnum):
     MISSING = "missing"
 
 
-class Ending(StrEnum):
+class ReproducedEnding(StrEnum):
     """The result of the comparison."""
 
     REPRODUCED = "reproduced"
@@ -89,17 +89,17 @@ class ReproductionComparison:
         return self.report.verdict == self.published.verdict
 
     @property
-    def ending(self) -> Ending:
+    def ending(self) -> ReproducedEnding:
         if not self.subject.is_whole:
-            return Ending.DIFFERS if self._part_differs else Ending.PARTLY
+            return ReproducedEnding.DIFFERS if self._part_differs else ReproducedEnding.PARTLY
         if not self.same_verdict:
-            return Ending.DIFFERS
+            return ReproducedEnding.DIFFERS
         places = {one.place for one in self.times}
         if not self.is_comparable and places:
-            return Ending.PARTLY
+            return ReproducedEnding.PARTLY
         if places & {TimePlace.BELOW, TimePlace.ABOVE, TimePlace.MISSING}:
-            return Ending.DIFFERS
-        return Ending.PARTLY if TimePlace.NO_INTERVAL in places else Ending.REPRODUCED
+            return ReproducedEnding.DIFFERS
+        return ReproducedEnding.PARTLY if TimePlace.NO_INTERVAL in places else ReproducedEnding.REPRODUCED
 
     @property
     def _part_differs(self) -> bool:
@@ -148,9 +148,9 @@ class ReproductionComparison:
     def _conclusion_of_times(self) -> str:
         places = [one.place for one in self.times]
         inside, n = places.count(TimePlace.INSIDE), len(places)
-        if self.ending is Ending.DIFFERS:
+        if self.ending is ReproducedEnding.DIFFERS:
             return f"Not reproduced: the verdict is the same, and {inside} of {n} times lie inside their intervals."
-        if self.ending is Ending.PARTLY:
+        if self.ending is ReproducedEnding.PARTLY:
             return (
                 "The verdict is reproduced. No interval was published, so the times show only how far they are apart."
             )

@@ -13,7 +13,7 @@ from runners.agent.ground.events import Progress
 from runners.agent.job.job import AS_WRITTEN, COMPUTE_EVAL, PLAIN_MODES, BuildPolicy, Job, why_invalid
 from runners.agent.judges.registry import Judges
 from runners.agent.profilers import require_profiler
-from runners.wire.job import JobPurpose, Rules, Sides
+from runners.wire.job import JobPurpose, JobRules, Sides
 from runners.wire.protocol import Profiler, Report
 
 _CONFINING = ("docker", "bubblewrap")
@@ -81,7 +81,7 @@ def _part(judges: Judges, subject: ReproducedSample, published: Published) -> Re
         problem=subject.problem,
         problem_sha256=sample.record.md5,
         solution=sample.solution,
-        rules=Rules(
+        rules=JobRules(
             purpose=JobPurpose.TRIAL,
             sides=Sides.NONE,
             limits=limits_of(subject.problem),

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from problems.formats.errors import PackRefused
 from problems.formats.flashinfer import inside as flashinfer_inside
-from problems.formats.flashinfer.records import Solution
+from problems.formats.flashinfer.records import FlashInferSolution
 from problems.formats.kernelbench import inside as kernelbench_inside
 from problems.formats.set_files import read_json, read_text, slug_of
 from problems.formats.set_folders import embedded
@@ -120,14 +120,14 @@ def _traces(root: Path, problems: Mapping[str, FunctionProblem]) -> Iterator[Con
             data = read_json(path)
             if not isinstance(data, dict) or "spec" not in data or "sources" not in data:
                 continue
-            yield Converted(source, _of_trace(Solution.model_validate(data), problems))
+            yield Converted(source, _of_trace(FlashInferSolution.model_validate(data), problems))
         except ValidationError as error:
             yield Converted(source, refused=explain(error))
         except PackRefused as refused:
             yield Converted(source, refused=refused.message)
 
 
-def _of_trace(solution: Solution, problems: Mapping[str, FunctionProblem]) -> FileSolution:
+def _of_trace(solution: FlashInferSolution, problems: Mapping[str, FunctionProblem]) -> FileSolution:
     problem = problems.get(slug_of(solution.definition))
     if problem is None:
         raise PackRefused("unknown_problem", f"the pack has no problem for the definition {solution.definition!r}")
@@ -139,7 +139,7 @@ def _of_trace(solution: Solution, problems: Mapping[str, FunctionProblem]) -> Fi
     return _sample(problem, trace_solution(problem, solution))
 
 
-def trace_solution(problem: FunctionProblem, solution: Solution) -> str:
+def trace_solution(problem: FunctionProblem, solution: FlashInferSolution) -> str:
     """A solution that calls a Solution's entry point."""
     manifest = problem.manifest
     constants = _constants(problem.definition.content, ("INPUTS", "OUTPUTS"))

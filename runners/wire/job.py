@@ -52,7 +52,7 @@ class Sides(StrEnum):
     """The solution and the problem's reference, if it has one."""
 
 
-class Rules(WireModel):
+class JobRules(WireModel):
     """The rules of one job. Site, node and judges share this value."""
 
     purpose: JobPurpose = JobPurpose.GRADE
@@ -87,7 +87,7 @@ class Work(WireModel):
     problem: ProblemRef
     solution: BlobRef
     artefact: ArtefactRef | None = None
-    rules: Rules
+    rules: JobRules
 
 
 def previous_work(work: Work, may_withhold: list[str]) -> dict[str, Any]:

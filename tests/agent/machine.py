@@ -21,7 +21,7 @@ from runners.agent.judges.command.subject import CommandSubject
 from runners.agent.judges.registry import Judges
 from runners.agent.judges.report import Finished
 from runners.agent.sandbox import Command, Outcome, Running, Sandbox, choose
-from runners.wire.job import Rules
+from runners.wire.job import JobRules
 from runners.wire.protocol import ResourceLimits
 from tests.packs import problem as record
 from tests.requirements import present
@@ -109,10 +109,10 @@ def job_of(problem: ProblemRecord, files: Files, **changes: Any) -> Job:
     return Job(problem, digest, solution, rules, **own)
 
 
-def ruled(facts: Mapping[str, Any]) -> tuple[Rules, dict[str, Any]]:
+def ruled(facts: Mapping[str, Any]) -> tuple[JobRules, dict[str, Any]]:
     """The rules among these facts, and the others."""
-    rules = {name: value for name, value in facts.items() if name in Rules.model_fields}
-    return Rules(**rules), {name: value for name, value in facts.items() if name not in rules}
+    rules = {name: value for name, value in facts.items() if name in JobRules.model_fields}
+    return JobRules(**rules), {name: value for name, value in facts.items() if name not in rules}
 
 
 def subject_of(problem: CommandProblem, files: Files, **changes: Any) -> CommandSubject:

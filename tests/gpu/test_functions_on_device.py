@@ -29,7 +29,7 @@ from runners.agent.capabilities import gpus
 from runners.agent.job.job import Job
 from runners.agent.judges.registry import Judges
 from runners.agent.sandbox.bubblewrap import why_unavailable
-from runners.wire.job import Rules, Sides
+from runners.wire.job import JobRules, Sides
 from runners.wire.protocol import Report, Role, TimingPolicy, Verdict
 from tests.gpu.attack_sources import ATTACKS, ENDS, MAY_PASS, MUST_FAIL, SOURCES, attack
 
@@ -175,7 +175,7 @@ def judged(
             problem=problem,
             problem_sha256=sha256(problem.to_line()).hexdigest(),
             solution=FileSolution(task_id=problem.task_id, files=[SourceFile(path=name, content=content)]),
-            rules=Rules(
+            rules=JobRules(
                 limits=limits_of(problem),
                 sides=Sides.BOTH if baseline else Sides.SOLUTION,
                 timing_policy=timing,

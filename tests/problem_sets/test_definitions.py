@@ -11,7 +11,7 @@ from podium.problems.readers import read_set
 from problems.formats.errors import PackRefused
 from problems.formats.flashinfer.axes import length_of
 from problems.formats.flashinfer.naming import rule_of
-from problems.formats.flashinfer.records import Dialect, Solution, TensorSpec, unwrapped
+from problems.formats.flashinfer.records import Dialect, FlashInferSolution, TensorSpec, unwrapped
 from problems.formats.flashinfer.safetensors import read_tensor
 from problems.formats.problem_sets import ProblemRead, SetRead
 
@@ -189,6 +189,6 @@ def test_sol_execbench_takes_the_data_from_the_name(name: str, shape: list[str],
 def test_a_solution_whose_files_do_not_agree_is_refused(entry: str, paths: list[str]) -> None:
     sources = [{"path": path, "content": ""} for path in paths]
     with pytest.raises(ValueError):
-        Solution.model_validate(
+        FlashInferSolution.model_validate(
             {"name": "a", "definition": "doubled", "spec": {"entry_point": entry}, "sources": sources}
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from podium.problems.readers import read_set
-from podium.problems.sandboxed import Job, call_each
+from podium.problems.sandboxed import SandboxedCall, call_each
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.formats.kernelbench.checkout import set_files
 from problems.formats.problem_sets import ProblemRead
@@ -84,9 +84,9 @@ def test_a_sets_code_reaches_no_file_no_port_and_no_other_result(sandbox: Sandbo
     secret.write_text("words")
     with socket.create_server(("127.0.0.1", 0)) as server:
         calls = [
-            Job("hostile:prints"), Job("hostile:reads", [str(secret)]),
-            Job("hostile:connects", [server.getsockname()[1]]), Job("hostile:sleeps"),
-            Job("hostile:ends"), Job("hostile:big"),
+            SandboxedCall("hostile:prints"), SandboxedCall("hostile:reads", [str(secret)]),
+            SandboxedCall("hostile:connects", [server.getsockname()[1]]), SandboxedCall("hostile:sleeps"),
+            SandboxedCall("hostile:ends"), SandboxedCall("hostile:big"),
         ]  # fmt: skip
         found = call_each(sandbox, calls, files={"hostile.py": HOSTILE}, seconds_each=3)
     assert found[0].result == "own"

@@ -15,7 +15,7 @@ from runners.agent.ground.errors import SandboxFault, UnusableProblem
 from runners.agent.ground.events import Progress
 from runners.agent.job.job import Job
 from runners.agent.judges.registry import Judges
-from runners.wire.job import Rules, Sides
+from runners.wire.job import JobRules, Sides
 from runners.wire.protocol import Report, Verdict
 
 Outcome = Literal["killed", "survived", "not_run"]
@@ -136,7 +136,7 @@ class Auditor:
 
     def _report(self, problem: ProblemRecord, files: Sequence[SourceFile]) -> Report:
         listed = list(files)
-        rules = Rules(
+        rules = JobRules(
             sides=Sides.NONE,
             limits=limits_of(problem),
             withheld=None if problem.withheld is None else tuple(problem.withheld),

@@ -9,7 +9,7 @@ from podium.problems.audit import commands, functions
 from podium.problems.audit.judging import Audited, Auditor, Judged
 from podium.problems.audit.mutants import Mutant, distinct
 from podium.problems.readers import WARM
-from podium.problems.sandboxed import Job, call_each
+from podium.problems.sandboxed import SandboxedCall, call_each
 from problems.formats.compute_eval.packs import ProblemPack
 from problems.spec.command.problem import CommandProblem
 from problems.spec.function.problem import FunctionProblem
@@ -58,7 +58,7 @@ def _operations(problem: FunctionProblem, sandbox: Sandbox) -> int:
     """The number of operations of a torch reference; 0 for numpy's, and where they cannot be counted."""
     if problem.manifest.arrays != "torch":
         return 0
-    job = Job("idle:operations", ("problem/def.py", "cpu", problem.device == "gpu"))
+    job = SandboxedCall("idle:operations", ("problem/def.py", "cpu", problem.device == "gpu"))
     files = {"problem/def.py": problem.definition.content}
     found = call_each(sandbox, [job], warm=WARM, files=files)[0].result
     return found if isinstance(found, int) else 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from problems.formats.errors import PackRefused
-from problems.formats.flashinfer.records import Definition, Dialect, Workload, unwrapped
+from problems.formats.flashinfer.records import Dialect, FlashInferDefinition, Workload, unwrapped
 from problems.formats.set_files import MOST_LINES_BYTES, parsed, read_json, read_text
 from problems.spec.errors import explain
 
@@ -31,7 +31,7 @@ class SetDefinitionFile:
     """Its path within the set."""
     folder: Path
     """The folder against which recorded data are looked up, besides the set's own."""
-    definition: Definition | None = None
+    definition: FlashInferDefinition | None = None
     workloads: Sequence[Numbered] = field(default_factory=tuple)
     refused: str = ""
     line: int = 0
@@ -60,9 +60,9 @@ def _read(root: Path, paths: Sequence[Path], dialect: Dialect, *, is_trace: bool
         yield SetDefinitionFile(source, path.parent, definition, workloads)
 
 
-def _definition(path: Path, dialect: Dialect) -> Definition:
+def _definition(path: Path, dialect: Dialect) -> FlashInferDefinition:
     try:
-        found = Definition.model_validate(read_json(path))
+        found = FlashInferDefinition.model_validate(read_json(path))
     except ValidationError as error:
         raise PackRefused("bad_definition", f"{path.name} {explain(error)}") from error
     if dialect == "flashinfer":
@@ -76,7 +76,7 @@ def _definition(path: Path, dialect: Dialect) -> Definition:
     return found
 
 
-def _workload_path(root: Path, path: Path, definition: Definition) -> Path:
+def _workload_path(root: Path, path: Path, definition: FlashInferDefinition) -> Path:
     """The workloads' file: where the layout has it, beneath the definition's own folders or beside the others."""
     inner = path.parent.relative_to(root / DEFINITIONS)
     candidates = [root / WORKLOADS / inner / f"{definition.name}.jsonl", root / WORKLOADS / f"{definition.name}.jsonl"]

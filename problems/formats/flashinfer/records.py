@@ -52,7 +52,7 @@ class TensorSpec(_Record):
     description: str | None = None
 
 
-class Definition(_Record):
+class FlashInferDefinition(_Record):
     """One problem: axes, inputs, outputs and the reference's source."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
@@ -155,7 +155,7 @@ class SolutionSpec(_Record):
     target_hardware: list[str] = Field(default_factory=list)
 
 
-class Solution(_Record):
+class FlashInferSolution(_Record):
     """A solution to one definition."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]

@@ -13,7 +13,7 @@ from problems.formats.flashinfer import inside
 from problems.formats.flashinfer.axes import length_of
 from problems.formats.flashinfer.checkout import Numbered, SetDefinitionFile
 from problems.formats.flashinfer.naming import rule_of
-from problems.formats.flashinfer.records import PACKED, Definition, Dialect, TensorSpec, Workload
+from problems.formats.flashinfer.records import PACKED, Dialect, FlashInferDefinition, TensorSpec, Workload
 from problems.formats.flashinfer.safetensors import read_tensor
 from problems.formats.set_files import slug_of
 from problems.formats.set_folders import embedded, fenced, front_matter
@@ -65,11 +65,11 @@ def folder_of(root: Path, file: SetDefinitionFile, dialect: Dialect, device: str
     return Written({"def.py": definition_text, "problem.md": statement}, list(dict.fromkeys(notes)))
 
 
-def slug(definition: Definition) -> str:
+def slug(definition: FlashInferDefinition) -> str:
     return slug_of(definition.name)
 
 
-def _check(definition: Definition) -> None:
+def _check(definition: FlashInferDefinition) -> None:
     """Raises PackRefused for what no case can be made of."""
     for name, spec in (*definition.inputs.items(), *definition.outputs.items()):
         if spec.dtype in PACKED:
@@ -80,7 +80,12 @@ def _check(definition: Definition) -> None:
 
 
 def _case(
-    root: Path, file: SetDefinitionFile, definition: Definition, one: Numbered, dialect: Dialect, notes: list[str]
+    root: Path,
+    file: SetDefinitionFile,
+    definition: FlashInferDefinition,
+    one: Numbered,
+    dialect: Dialect,
+    notes: list[str],
 ) -> WrittenCase:
     try:
         axes = _axes(definition, one.workload, dialect, notes)
@@ -96,7 +101,7 @@ def _case(
         raise PackRefused(refused.code, f"workload {one.workload.uuid[:60]}: {refused.message}", one.line) from refused
 
 
-def _axes(definition: Definition, workload: Workload, dialect: Dialect, notes: list[str]) -> dict[str, int]:
+def _axes(definition: FlashInferDefinition, workload: Workload, dialect: Dialect, notes: list[str]) -> dict[str, int]:
     known: dict[str, int] = {}
     for name, axis in definition.axes.items():
         given = workload.axes.get(name)
@@ -121,7 +126,7 @@ def _axes(definition: Definition, workload: Workload, dialect: Dialect, notes: l
 
 
 def _kind(
-    root: Path, file: SetDefinitionFile, definition: Definition, name: str, workload: Workload,
+    root: Path, file: SetDefinitionFile, definition: FlashInferDefinition, name: str, workload: Workload,
     axes: Mapping[str, int], dialect: Dialect,
 ) -> tuple[Any, ...]:  # fmt: skip
     """How an input is made: ("random",), ("rule", its name), ("scalar", number), ("recorded", data) or ("custom",)."""
@@ -165,7 +170,7 @@ def _bounds(workload: Workload, dialect: Dialect) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _fixed(definition: Definition, cases: Sequence[WrittenCase]) -> set[str]:
+def _fixed(definition: FlashInferDefinition, cases: Sequence[WrittenCase]) -> set[str]:
     """Inputs that hold the same values in every call of some case, and whole numbers of a custom function."""
     found = set()
     for case in cases:
@@ -182,7 +187,7 @@ def _dims(spec: TensorSpec) -> tuple[int | str, ...]:
     return tuple(int(dim) if dim.isdigit() else dim for dim in spec.shape or [])
 
 
-def _parameters(definition: Definition, fixed: set[str]) -> list[str]:
+def _parameters(definition: FlashInferDefinition, fixed: set[str]) -> list[str]:
     lines = []
     for name, spec in definition.inputs.items():
         role = ', "structure"' if name in fixed else ""
@@ -196,7 +201,9 @@ def _parameters(definition: Definition, fixed: set[str]) -> list[str]:
     return lines + [f'Scalar({name!r}, "size_t")' for name in variable]
 
 
-def _definition_text(definition: Definition, cases: Sequence[WrittenCase], fixed: set[str], dialect: Dialect) -> str:
+def _definition_text(
+    definition: FlashInferDefinition, cases: Sequence[WrittenCase], fixed: set[str], dialect: Dialect
+) -> str:
     specs = {name: (spec.dtype, _dims(spec)) for name, spec in definition.inputs.items()}
     computing = next((COMPUTING[spec.dtype] for spec in definition.inputs.values() if spec.dtype in COMPUTING), "fp32")
     rule = (
@@ -241,7 +248,7 @@ def _definition_text(definition: Definition, cases: Sequence[WrittenCase], fixed
     return "\n".join(lines) + "\n"
 
 
-def _case_line(number: int, case: WrittenCase, definition: Definition) -> str:
+def _case_line(number: int, case: WrittenCase, definition: FlashInferDefinition) -> str:
     variable = [name for name, axis in definition.axes.items() if axis.type == "var"]
     words = ", ".join(f"{name} {case.axes[name]}" for name in variable)
     size = math.prod(case.axes[name] for name in variable)
@@ -250,7 +257,7 @@ def _case_line(number: int, case: WrittenCase, definition: Definition) -> str:
     return f"Case({f'{number + 1}: {words}'.rstrip(': ')[:150]!r}{sized}, workload={number}{axes})"
 
 
-def _statement(definition: Definition, file: SetDefinitionFile, device: str, notes: Sequence[str]) -> str:
+def _statement(definition: FlashInferDefinition, file: SetDefinitionFile, device: str, notes: Sequence[str]) -> str:
     head = {
         "slug": slug(definition), "title": definition.name[:200], "group": definition.op_type[:100] or "imported",
         "device": device, "tags": ["flashinfer-form"], "time_limit_seconds": 600,

@@ -16,7 +16,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Value(_Strict):
+class ModelValue(_Strict):
     """An input or output: an array, or a number that is the same in every call."""
 
     name: Name
@@ -41,15 +41,15 @@ class Weight(_Strict):
 class Case(_Strict):
     """One setting of the file."""
 
-    inputs: Annotated[list[Value], Field(max_length=64)]
+    inputs: Annotated[list[ModelValue], Field(max_length=64)]
     weights: Annotated[list[Weight], Field(max_length=64)]
-    outputs: Annotated[list[Value], Field(min_length=1, max_length=64)]
+    outputs: Annotated[list[ModelValue], Field(min_length=1, max_length=64)]
     written: list[Name]
     notes: list[Text]
     nesting: list[Any]
 
 
-class Refusal(_Strict):
+class ModelRefusal(_Strict):
     """The reason for which a file is not read."""
 
     line: int
@@ -57,8 +57,8 @@ class Refusal(_Strict):
     remedy: Text
 
 
-class Described(_Strict):
+class DescribedModel(_Strict):
     """One case for each setting, or a refusal."""
 
     cases: list[Case] = Field(default_factory=list, max_length=64)
-    refused: Refusal | None = None
+    refused: ModelRefusal | None = None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from problems.formats.kernelbench import inside
 from problems.formats.kernelbench.checkout import SetFile
-from problems.formats.kernelbench.records import Case, Value, Weight
+from problems.formats.kernelbench.records import Case, ModelValue, Weight
 from problems.formats.set_folders import Dims, dims_over, embedded, fenced, front_matter
 
 WEIGHT_SEED = "weight_seed"
@@ -67,8 +67,8 @@ def _accuracy(case: Case, tolerance: float) -> str:
     return f"Tolerance(rtol={tolerance!r}, atol={tolerance!r}, reason={reason!r})"
 
 
-def _arrays(case: Case) -> list[Value | Weight]:
-    values: list[Value | Weight] = [*case.inputs, *case.weights, *case.outputs]
+def _arrays(case: Case) -> list[ModelValue | Weight]:
+    values: list[ModelValue | Weight] = [*case.inputs, *case.weights, *case.outputs]
     return [one for one in values if one.kind == "array"]
 
 

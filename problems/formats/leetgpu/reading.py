@@ -25,7 +25,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Value(_Strict):
+class ChallengeValue(_Strict):
     """A parameter in one test."""
 
     kind: Literal["array", "scalar"]
@@ -34,7 +34,7 @@ class Value(_Strict):
     value: bool | int | float | None = None
 
 
-class Refusal(_Strict):
+class ChallengeRefusal(_Strict):
     """The reason for which a challenge is not read."""
 
     line: int
@@ -42,15 +42,15 @@ class Refusal(_Strict):
     remedy: Annotated[str, Field(max_length=1000)]
 
 
-class Described(_Strict):
+class DescribedChallenge(_Strict):
     """A challenge as the sandbox describes it, or a refusal."""
 
     title: str = ""
     rtol: Annotated[FiniteFloat, Field(ge=0)] = 0.0
     atol: Annotated[FiniteFloat, Field(ge=0)] = 0.0
     directions: dict[Name, Literal["in", "out", "inout"]] = Field(default_factory=dict)
-    cases: list[dict[Name, Value]] = Field(default_factory=list, max_length=256)
-    refused: Refusal | None = None
+    cases: list[dict[Name, ChallengeValue]] = Field(default_factory=list, max_length=256)
+    refused: ChallengeRefusal | None = None
 
 
 def challenge_files(root: Path) -> list[Path]:
@@ -61,7 +61,7 @@ def challenge_files(root: Path) -> list[Path]:
     return paths
 
 
-def folder_of(path: Path, text: str, found: Described, device: str) -> tuple[dict[str, str], list[str]]:
+def folder_of(path: Path, text: str, found: DescribedChallenge, device: str) -> tuple[dict[str, str], list[str]]:
     """The files of the problem's folder by path, and the notes on its use. Raises PackRefused if it has no tests.
 
     Tests whose arrays have another data type or number of axes than those of the last one are left out.
@@ -84,15 +84,19 @@ def folder_of(path: Path, text: str, found: Described, device: str) -> tuple[dic
     return {"def.py": _definition(path, text, found, dims, cases), "problem.md": front_matter(head) + told}, notes
 
 
-def _is_like(case: Mapping[str, Value], last: Mapping[str, Value]) -> bool:
-    def kind(one: Value) -> tuple[str, str, int]:
+def _is_like(case: Mapping[str, ChallengeValue], last: Mapping[str, ChallengeValue]) -> bool:
+    def kind(one: ChallengeValue) -> tuple[str, str, int]:
         return one.kind, one.dtype, len(one.shape)
 
     return all(kind(one) == kind(last[name]) for name, one in case.items())
 
 
 def _definition(
-    path: Path, text: str, found: Described, dims: Mapping[str, Dims], cases: Sequence[tuple[int, Mapping[str, int]]]
+    path: Path,
+    text: str,
+    found: DescribedChallenge,
+    dims: Mapping[str, Dims],
+    cases: Sequence[tuple[int, Mapping[str, int]]],
 ) -> str:
     outputs = tuple(
         {name: (tuple(one.shape), one.dtype) for name, one in case.items() if found.directions[name] != "in"}
@@ -131,7 +135,7 @@ def _definition(
     return "\n".join(lines) + "\n"
 
 
-def _parameter(name: str, found: Described, dims: Mapping[str, Dims]) -> str:
+def _parameter(name: str, found: DescribedChallenge, dims: Mapping[str, Dims]) -> str:
     one = found.cases[-1][name]
     if one.kind == "scalar":
         return f"Scalar({name!r}, {one.dtype!r})"

@@ -7,7 +7,7 @@ from enum import Enum
 
 from problems.spec.record import ProblemRecord, SolutionRules
 from problems.spec.solution import PatchSolution, Solution, SourceFile
-from runners.wire.job import JobPurpose, Rules
+from runners.wire.job import JobPurpose, JobRules
 from runners.wire.protocol import TrackSpec
 
 COMPUTE_EVAL = "compute-eval"
@@ -100,7 +100,7 @@ class Job:
     problem: ProblemRecord
     problem_sha256: str
     solution: Solution
-    rules: Rules = field(default_factory=Rules)
+    rules: JobRules = field(default_factory=JobRules)
     skip_reason: str = ""
     invalid_reason: str = ""
     timed_modes: frozenset[str] = PLAIN_MODES

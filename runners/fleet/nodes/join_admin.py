@@ -13,7 +13,7 @@ from runners.fleet.nodes import joining
 from runners.wire.protocol import Stage
 
 
-class TokenForm(forms.Form):
+class JoinTokenForm(forms.Form):
     name = forms.SlugField(max_length=60, help_text="Results of its nodes show it, for example slurm-cluster.")
     tracks = forms.ModelMultipleChoiceField(Track.objects.all(), widget=forms.CheckboxSelectMultiple)
     stages = forms.MultipleChoiceField(
@@ -53,7 +53,7 @@ class JoinTokenAdmin(ReadOnlyAdmin):
     search_fields = ("name",)
     exclude = ("token_digest",)
     list_acts = (
-        Act("add", "Make a join token", "Machines become nodes with it.", _make, form=lambda _row: TokenForm),
+        Act("add", "Make a join token", "Machines become nodes with it.", _make, form=lambda _row: JoinTokenForm),
     )  # fmt: skip
     acts = (
         Act(

@@ -23,7 +23,7 @@ HELD_BEYOND_SECONDS = 60.0
 logger = logging.getLogger(__name__)
 
 
-class Gate:
+class CallGate:
     """Lets `n` calls through at a time. Half as many may wait for a moment."""
 
     def __init__(self, n: int) -> None:
@@ -49,7 +49,7 @@ class Gate:
             self._waits.release()
 
 
-GATE = Gate(settings.NODE_CALLS)
+GATE = CallGate(settings.NODE_CALLS)
 
 
 def retry_after_seconds() -> int:

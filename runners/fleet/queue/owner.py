@@ -22,7 +22,7 @@ from problems.actions.releases import settle_build_only
 from problems.models import Problem
 from problems.spec.kinds import Kind
 from runners.fleet.models import Job
-from runners.wire.job import JobPurpose, Rules, Sides
+from runners.wire.job import JobPurpose, JobRules, Sides
 from runners.wire.protocol import JUDGE_VERSIONS, BlobRef, Purpose, Report, TimingPolicy, TrackSpec
 
 
@@ -33,7 +33,7 @@ class Terms:
     evaluation: int | None
     tenant: str
     judge_version: str
-    rules: Rules
+    rules: JobRules
 
 
 class JobOwner(Protocol):
@@ -141,7 +141,7 @@ class EvaluationOwner:
 
     def terms(self) -> Terms:
         row = self.row
-        rules = Rules(
+        rules = JobRules(
             purpose=_purpose_of(row),
             sides=Sides.BOTH if row.problem.has_baseline and row.problem.has_benchmark else Sides.SOLUTION,
             timing_policy=TimingPolicy(row.submission.release.timing_policy),
@@ -224,7 +224,7 @@ class TrialOwner:
         return BlobRef(sha256=self.row.solution_sha256, size_bytes=self.row.solution_bytes)
 
     def terms(self) -> Terms:
-        rules = Rules(
+        rules = JobRules(
             purpose=JobPurpose.SAMPLE,
             sides=Sides.NONE,
             withheld=_withheld_from_trials(self.problem),
@@ -287,7 +287,7 @@ class PmppRunOwner:
         return BlobRef(sha256=self.row.solution_sha256, size_bytes=self.row.solution_bytes)
 
     def terms(self) -> Terms:
-        rules = Rules(sides=Sides.NONE, withheld=self.problem.build_only or ())
+        rules = JobRules(sides=Sides.NONE, withheld=self.problem.build_only or ())
         return Terms(None, f"PMPP runs of {self.row.token_id}", JUDGE_VERSIONS[Kind(self.problem.kind)], rules)
 
     is_scored_later = False

@@ -11,7 +11,7 @@ import pytest
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import contest as contests
 from runners.agent.judges.function import judge as function_judge
-from runners.agent.judges.function.inside.orders import Sample
+from runners.agent.judges.function.inside.orders import CallSample
 from runners.agent.judges.host import SPARE_RUNS, HostRecord, MachineWatch, MachineWork, host_in_goes
 from runners.agent.judges.report import Finished
 from runners.agent.sandbox.policy import Outcome
@@ -51,7 +51,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
 
     def contest(*facts: Any, **named: Any) -> contests.Contest:
         seen = plain(*facts, **named)
-        return replace(seen, host=given()) if isinstance(facts[4], Sample) else seen
+        return replace(seen, host=given()) if isinstance(facts[4], CallSample) else seen
 
     monkeypatch.setattr(function_judge, "contest", contest)
     return given

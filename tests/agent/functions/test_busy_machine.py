@@ -11,7 +11,7 @@ from runners.agent.ground.errors import SandboxFault
 from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function.checkers import environment_for
 from runners.agent.judges.function.contest import Contest
-from runners.agent.judges.function.inside.orders import HowEnded, Sample
+from runners.agent.judges.function.inside.orders import CallSample, HowEnded
 from runners.wire.protocol import Verdict
 from tests.agent.functions.table import SCALE, SCALE_PYTHON, Table, problem, source
 
@@ -29,7 +29,7 @@ def unstopped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def contest(*given: Any, **named: Any) -> Contest:
         seen = plain(*given, **named)
-        is_sample = isinstance(given[4], Sample)
+        is_sample = isinstance(given[4], CallSample)
         return replace(seen, cases=seen.cases[:1], how=HowEnded(ends.pop())) if is_sample and ends else seen
 
     monkeypatch.setattr(function_judge, "contest", contest)

@@ -27,7 +27,7 @@ from runners.agent.judges.function.inside import messages, triton_ahead
 from runners.agent.judges.function.subject import FunctionSubject
 from runners.agent.judges.function.waiting import n_waiting, needs_of
 from runners.agent.sandbox.policy import Command, Running
-from runners.wire.job import JobPurpose, Rules
+from runners.wire.job import JobPurpose, JobRules
 from runners.wire.protocol import ResourceLimits, Role, TimingPolicy, Verdict
 from tests.agent.functions.table import LIMITS, SCALE, SCALE_CPP, SCALE_PYTHON, Table, on_each_sandbox, problem, source
 from tests.patience import SOON, until
@@ -73,7 +73,7 @@ def started(table: Table, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Command
 def entry_of(table: Table, record: ProblemRecord, solution: str, limits: ResourceLimits = LIMITS) -> Entry:
     image = table.environment.image_for("")
     files = FileSolution(task_id=record.task_id, files=[source(solution)])
-    return Entry(FunctionSubject.of(Job(record, "0" * 64, files, Rules(limits=limits), image=image)))
+    return Entry(FunctionSubject.of(Job(record, "0" * 64, files, JobRules(limits=limits), image=image)))
 
 
 def alive(started: list[tuple[Command, Running]]) -> list[Command]:

@@ -14,7 +14,7 @@ from runners.agent.job.build_cache import Build
 from runners.agent.job.building import build
 from runners.agent.job.job import BuildPolicy, Job
 from runners.agent.judges.function.subject import LISTING, MAX_LISTING_BYTES, FunctionSubject
-from runners.wire.job import Rules
+from runners.wire.job import JobRules
 from tests.agent.functions.table import LIMITS, SCALE, Table, problem
 from tests.requirements import requires
 
@@ -49,7 +49,7 @@ def built(table: Table, record: ProblemRecord, text: str) -> Build:
     files = FileSolution(task_id=record.task_id, files=[SourceFile(path="solution.cu", content=text)])
     policy = BuildPolicy("default", "sm_90")
     image = table.environment.image_for("")
-    job = Job(record, "0" * 64, files, Rules(limits=ROOM), image=image, build_policy=policy)
+    job = Job(record, "0" * 64, files, JobRules(limits=ROOM), image=image, build_policy=policy)
     order = FunctionSubject.of(job).build_order
     assert order
     return build(table.environment, order, Progress())

@@ -6,21 +6,21 @@ from runners.agent.ground.errors import SandboxFault
 from runners.agent.judges.function import checkers
 from runners.agent.judges.function.inside.orders import (
     MOST_BYTES,
+    AcceptedMutants,
     Broken,
     Calibrate,
+    CallSample,
     CaseReply,
+    CheckerFault,
     Complaint,
     DeviceFacts,
     End,
-    Fault,
     HowEnded,
     Load,
-    Mutants,
     Order,
     Ready,
     Reply,
-    Sample,
-    Shown,
+    ShownCall,
     TryMutants,
     Unreadable,
     decoded,
@@ -35,16 +35,16 @@ CALLED = CaseReply(1, 12, [10, 11], [7, 8], 2.5, False, 1.0, 2.0)
 SENT: list[Order | Reply] = [
     Load(),
     Calibrate("python", [0, 1], None),
-    Sample("native", [4], [0], PLAN, PLAN, [1], like=0, sizes={"n": 3}),
+    CallSample("native", [4], [0], PLAN, PLAN, [1], like=0, sizes={"n": 3}),
     TryMutants(2),
     Ready("{}", last=True),
     Broken("no class"),
-    CALLED._replace(shown=Shown({"inputs": "x"}, 0.5, "inf"), one_set_ns=3.0, setup_ms=1.5),
+    CALLED._replace(shown=ShownCall({"inputs": "x"}, 0.5, "inf"), one_set_ns=3.0, setup_ms=1.5),
     CALLED._replace(complaint=Complaint("wrong", 1.0, "nan", 1, 7, [["y", [4], "3", "4"]])),  # type: ignore[list-item]
     CALLED._replace(device=DeviceFacts("host", [1.0], 3, 1, "why", 0.0, 2.0)),
-    Fault("the device"),
+    CheckerFault("the device"),
     *(End(how, "words", 3.0) for how in HowEnded),
-    Mutants(["zeros"], [], "fp8"),
+    AcceptedMutants(["zeros"], [], "fp8"),
 ]
 
 
@@ -55,7 +55,8 @@ def test_it_arrives_as_it_was_sent(value: Order | Reply) -> None:
 
 
 @pytest.mark.parametrize(
-    "datagram", [b"", b"{}", b'["Other"]', b'["Fault"]', b'["Fault", 1, 2]', b'["End", "slept", "", 1.0]', b"\xff"]
+    "datagram",
+    [b"", b"{}", b'["Other"]', b'["CheckerFault"]', b'["CheckerFault", 1, 2]', b'["End", "slept", "", 1.0]', b"\xff"],
 )
 def test_anything_else_is_refused(datagram: bytes) -> None:
     with pytest.raises(Unreadable):
@@ -66,7 +67,7 @@ def test_the_longest_reply_fits_into_a_datagram() -> None:
     calls = [10**10] * RANKED["most_calls"]
     words = "\N{GREEK SMALL LETTER MU}" * 1000
     complaint = Complaint(words, 1.0, 1.0, 1, 1, [("output", [1] * 8, "1" * 30, "1" * 30)] * 5)
-    shown = Shown(dict.fromkeys(("inputs", "expected", "output"), words), 1.0, 1.0)
+    shown = ShownCall(dict.fromkeys(("inputs", "expected", "output"), words), 1.0, 1.0)
     assert len(encoded(CALLED._replace(clock_ns=calls, go_ns=calls, complaint=complaint, shown=shown))) < MOST_BYTES
 
 

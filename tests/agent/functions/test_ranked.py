@@ -132,7 +132,7 @@ def test_the_cost_of_a_go_is_the_median_of_the_processes_that_calibrated_it(
     monkeypatch.setattr(function_judge, "contest", counted)
     record = large.model_copy(update={"task_id": "functions/3"})  # with a checker of its own
     assert table.judge(record, SCALE_CPP, timing_policy=TimingPolicy.RANKED).report.verdict is Verdict.PASSED
-    assert seen == ["Calibrate"] * 3 + ["Sample"] * 4, "two processes of each side follow"
+    assert seen == ["Calibrate"] * 3 + ["CallSample"] * 4, "two processes of each side follow"
     one = Overhead((90.0, 100.0, 130.0), 50.0)
     assert (one.call_ns, one.spread_ns) == (150, 40)
 

@@ -9,7 +9,7 @@ from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function import plans
 from runners.agent.judges.function.contest import Contest
-from runners.agent.judges.function.inside.orders import Sample
+from runners.agent.judges.function.inside.orders import CallSample
 from runners.agent.judges.report import Finished
 from runners.wire.job import Sides
 from runners.wire.protocol import TimingPolicy, Verdict
@@ -135,7 +135,7 @@ def test_weights_and_structure_stay_in_a_process_and_differ_from_those_of_the_ne
 
     def heard(*given: Any, **named: Any) -> Contest:
         seen = plain(*given, **named)
-        if isinstance(given[4], Sample):
+        if isinstance(given[4], CallSample):
             processes.append(digests_of(seen.outcome.stdout))
         return seen
 

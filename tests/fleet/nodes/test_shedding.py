@@ -14,7 +14,7 @@ from runners.fleet import views
 from runners.fleet.attempts import renewals
 from runners.fleet.models import Attempt, AttemptState, Job
 from runners.fleet.nodes import shedding
-from runners.fleet.nodes.shedding import HELD_BEYOND_SECONDS, Gate
+from runners.fleet.nodes.shedding import HELD_BEYOND_SECONDS, CallGate
 from runners.fleet.worker.sweep import sweep
 from runners.wire.alive import HEADER
 from runners.wire.queues import LONGEST_ATTEMPT_SECONDS
@@ -50,7 +50,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def full(monkeypatch: pytest.MonkeyPatch) -> Iterator[ExitStack]:
     """All turns are taken until the stack is closed."""
-    gate = Gate(1)
+    gate = CallGate(1)
     monkeypatch.setattr(views, "GATE", gate)
     with ExitStack() as taken:
         assert taken.enter_context(gate.turn())
@@ -82,7 +82,7 @@ def test_a_call_beyond_the_bound_is_answered_503_with_retry_after(node: WireNode
 
 def test_a_call_waits_for_its_turn_for_a_moment(node: WireNode, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shedding, "WAIT_SECONDS", 10.0)
-    gate = Gate(1)
+    gate = CallGate(1)
     first = gate.turn()
     assert first.__enter__()
     threading.Timer(0.05, lambda: first.__exit__(None, None, None)).start()

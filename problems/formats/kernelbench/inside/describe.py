@@ -31,7 +31,7 @@ MAX_PARAMETERS = 64
 MAX_AXES = 8
 
 
-class Refused(ValueError):
+class ModelRefused(ValueError):
     """A file that cannot be read as a problem: the line, the reason, and what would help."""
 
     def __init__(self, why: str, remedy: str, line: int = 0) -> None:
@@ -43,7 +43,7 @@ def description(source: str, settings: Any) -> dict[str, Any]:
     """The description of a file, or {"refused": …} with line, reason and remedy."""
     try:
         return _described(source, tuple((init, inputs) for init, inputs in settings))
-    except Refused as refused:
+    except ModelRefused as refused:
         return {"refused": {"line": refused.line, "why": refused.why, "remedy": refused.remedy}}
 
 
@@ -53,14 +53,14 @@ def _described(source: str, settings: Any) -> dict[str, Any]:
         module = found.module
     for name in ("Model", "get_inputs"):
         if not callable(getattr(module, name, None)):
-            raise Refused(f"the file has no `{name}`", f"define `{name}`")
+            raise ModelRefused(f"the file has no `{name}`", f"define `{name}`")
     cases = [_case(found, setting) for setting in range(len(settings))]
     first = cases[0]
     for other in cases[1:]:
         if [one["name"] for one in other["inputs"]] != [one["name"] for one in first["inputs"]]:
-            raise Refused("the settings have different numbers of inputs", "import each setting as a problem")
+            raise ModelRefused("the settings have different numbers of inputs", "import each setting as a problem")
         if [one["path"] for one in other["weights"]] != [one["path"] for one in first["weights"]]:
-            raise Refused("the settings have different weights", "import each setting as a problem")
+            raise ModelRefused("the settings have different weights", "import each setting as a problem")
     return {"cases": cases}
 
 
@@ -77,12 +77,12 @@ def _case(found: SetModel, setting: int) -> dict[str, Any]:
         written, draws, outputs = _answered(model, given, names)
     if len(inputs) + len(weights) + len(outputs) + bool(weights) > MAX_PARAMETERS:
         count = len(inputs) + len(weights) + len(outputs)
-        raise Refused(
+        raise ModelRefused(
             f"it has {count} inputs, weights and outputs; at most {MAX_PARAMETERS} are possible",
             "use a smaller model, or pack its weights into fewer tensors",
         )
     if draws:
-        raise Refused(f"`forward` draws random numbers ({draws})", "draw them in `get_inputs`")
+        raise ModelRefused(f"`forward` draws random numbers ({draws})", "draw them in `get_inputs`")
     if written:
         notes.append(f"`forward` writes into its inputs {', '.join(written)}: it gets copies, and solutions do not")
     return {
@@ -96,13 +96,13 @@ def _calling(what: str, remedy: str) -> Iterator[None]:
     """Turn every error of the set's code into a refusal with the last line of it that ran."""
     try:
         yield
-    except Refused:
+    except ModelRefused:
         raise
     except Exception as error:
         frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == "problem_of_the_set.py"]
         line = frames[-1].lineno if frames else getattr(error, "lineno", 0)
         words = " ".join(str(error).split())[:300]
-        raise Refused(f"{what} raised {type(error).__name__}: {words}", remedy, line or 0) from error
+        raise ModelRefused(f"{what} raised {type(error).__name__}: {words}", remedy, line or 0) from error
 
 
 def _weights(found: SetModel, setting: int) -> tuple[list[dict[str, Any]], list[str]]:
@@ -120,7 +120,9 @@ def _weights(found: SetModel, setting: int) -> tuple[list[dict[str, Any]], list[
             if path in left:
                 continue
             if path not in second or second[path].shape != tensor.shape:
-                raise Refused(f"`{path}` has another shape in a second construction", "make the constructor the same")
+                raise ModelRefused(
+                    f"`{path}` has another shape in a second construction", "make the constructor the same"
+                )
             same = torch.equal(tensor.detach(), second[path].detach())
             if is_attribute and same:
                 continue  # a constant of the class
@@ -158,9 +160,9 @@ def _value(name: str, value: Any) -> dict[str, Any]:
     if isinstance(value, torch.Tensor):
         dtype = str(value.dtype).rpartition(".")[2]
         if dtype not in DTYPES:
-            raise Refused(f"`{name}` is a tensor of {dtype}", "convert it to a real data type")
+            raise ModelRefused(f"`{name}` is a tensor of {dtype}", "convert it to a real data type")
         if value.dim() > MAX_AXES:
-            raise Refused(f"`{name}` has {value.dim()} axes; at most {MAX_AXES} are possible", "join some of them")
+            raise ModelRefused(f"`{name}` has {value.dim()} axes; at most {MAX_AXES} are possible", "join some of them")
         return {"name": name, "kind": "array", "dtype": dtype, "shape": [int(length) for length in value.shape]}
     if isinstance(value, bool):
         return {"name": name, "kind": "scalar", "dtype": "bool", "value": value}
@@ -168,7 +170,7 @@ def _value(name: str, value: Any) -> dict[str, Any]:
         return {"name": name, "kind": "scalar", "dtype": "int64", "value": value}
     if isinstance(value, float):
         return {"name": name, "kind": "scalar", "dtype": "float64", "value": value}
-    raise Refused(f"`{name}` is {type(value).__name__}", "use tensors, whole numbers, floats and bools")
+    raise ModelRefused(f"`{name}` is {type(value).__name__}", "use tensors, whole numbers, floats and bools")
 
 
 class _Watch(TorchDispatchMode):  # type: ignore[misc]
@@ -206,6 +208,6 @@ def _answered(model: Any, given: list[Any], names: list[str]) -> tuple[list[str]
     outputs = []
     for place, one in enumerate(answer):
         if not isinstance(one, torch.Tensor):
-            raise Refused(f"`forward` returns {type(one).__name__}", "return a tensor or a tuple of tensors")
+            raise ModelRefused(f"`forward` returns {type(one).__name__}", "return a tensor or a tuple of tensors")
         outputs.append(_value(_name("output" if single else f"output_{place + 1}", taken), one))
     return written, ", ".join(sorted(watch.draws)), outputs

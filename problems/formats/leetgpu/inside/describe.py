@@ -22,7 +22,7 @@ NUMBERS = {
 }  # fmt: skip
 
 
-class Refused(ValueError):
+class ChallengeRefused(ValueError):
     """A challenge that cannot be read: the reason and what would help."""
 
 
@@ -37,7 +37,7 @@ def description(source: str) -> dict[str, Any]:
                 return _described(SetChallenge(source))
         except (NotImplementedError, RuntimeError):
             return _described(SetChallenge(source))
-    except Refused as refused:
+    except ChallengeRefused as refused:
         why, _, remedy = str(refused).partition("; ")
         return {"refused": {"line": 0, "why": why, "remedy": remedy}}
     except Exception as error:  # noqa: BLE001 - a challenge may raise anything
@@ -51,7 +51,7 @@ def _described(found: SetChallenge) -> dict[str, Any]:
     challenge = found.challenge("cpu")
     signature = challenge.get_solve_signature()
     if not isinstance(signature, dict):
-        raise Refused("`get_solve_signature` returns no dict; return one of names to type and direction")
+        raise ChallengeRefused("`get_solve_signature` returns no dict; return one of names to type and direction")
     directions = {str(name): _direction(str(name), one) for name, one in signature.items()}
     tests = found.tests("cpu")
     names = {str(name): _number_type(one) for name, one in signature.items()}
@@ -65,7 +65,7 @@ def _described(found: SetChallenge) -> dict[str, Any]:
 def _direction(name: str, declared: Any) -> str:
     direction = declared[1] if isinstance(declared, tuple) and len(declared) > 1 else ""
     if direction not in ("in", "out", "inout"):
-        raise Refused(f"`{name}` has the direction {direction!r}; use in, out or inout")
+        raise ChallengeRefused(f"`{name}` has the direction {direction!r}; use in, out or inout")
     return str(direction)
 
 
@@ -82,7 +82,7 @@ def _number_type(declared: Any) -> str:
 def _test(test: dict[str, Any], names: dict[str, str], number: int) -> dict[str, Any]:
     missing = sorted(names.keys() - test.keys())
     if missing:
-        raise Refused(f"test {number + 1} gives no `{missing[0]}`; give every parameter of the signature")
+        raise ChallengeRefused(f"test {number + 1} gives no `{missing[0]}`; give every parameter of the signature")
     return {name: _value(name, test[name], kind) for name, kind in names.items()}
 
 
@@ -92,8 +92,12 @@ def _value(name: str, value: Any, kind: str) -> dict[str, Any]:
     if isinstance(value, torch.Tensor):
         dtype = str(value.dtype).rpartition(".")[2]
         if dtype not in DTYPES or kind:
-            raise Refused(f"`{name}` is a tensor of {dtype}, declared {kind or 'a pointer'}; make the two agree")
+            raise ChallengeRefused(
+                f"`{name}` is a tensor of {dtype}, declared {kind or 'a pointer'}; make the two agree"
+            )
         return {"kind": "array", "dtype": dtype, "shape": [int(length) for length in value.shape]}
     if not isinstance(value, (bool, int, float)) or not kind:
-        raise Refused(f"`{name}` is {type(value).__name__}; use tensors for pointers, and numbers for all else")
+        raise ChallengeRefused(
+            f"`{name}` is {type(value).__name__}; use tensors for pointers, and numbers for all else"
+        )
     return {"kind": "scalar", "dtype": kind, "value": value}

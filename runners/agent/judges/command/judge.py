@@ -61,7 +61,7 @@ LEFT_EARLY = Finding("left_early", "The benchmark's harness was never seen to re
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedCommand:
     """The test of a solution."""
 
     step: Step
@@ -71,7 +71,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCommand:
     """The times of a solution and its reference, and the flags of the solution's time."""
 
     timed: Timed
@@ -131,38 +131,38 @@ class CommandJudge:
         subject: CommandSubject,
         seen: CommandSubject,
         timer: Timer | None,
-        measured: Measured | None,
+        measured: MeasuredCommand | None,
         progress: Progress,
     ) -> bool:
         baseline = measured.timed.baseline if measured else None
         return self._unneeded.are_needed(subject, seen, timer, baseline, progress)
 
-    def _check(self, subject: CommandSubject, product: bytes, progress: Progress) -> Checked:
+    def _check(self, subject: CommandSubject, product: bytes, progress: Progress) -> CheckedCommand:
         """Test the solution."""
         progress.tell(StageEntered(TESTING))
         outcome = test(self._environment, subject, product, progress)
         seconds = subject.problem.effective_test_timeout_seconds
         step = Step("test", outcome, seconds)
         if outcome.complaint:
-            return Checked(step, Ending(Verdict.TEST_FAILED, outcome.complaint), outcome.witness)
+            return CheckedCommand(step, Ending(Verdict.TEST_FAILED, outcome.complaint), outcome.witness)
         if not outcome.succeeded:
             memory_bytes = subject.job.rules.limits.memory_bytes
             ending = failure("test", outcome, f"within {seconds:g} seconds", memory_bytes, Verdict.TEST_FAILED)
-            return Checked(step, ending, outcome.witness)
+            return CheckedCommand(step, ending, outcome.witness)
         if not subject.is_trial:
             self._references.learn(subject, product, outcome)
         witness = self._references.judge(subject, outcome.witness, progress)
         changed = tuple(context_findings(subject.problem, subject.files))
         if witness is not Witness.CONTRADICTED:
-            return Checked(step, PASSED, witness, changed)
+            return CheckedCommand(step, PASSED, witness, changed)
         if self._references.may_accuse_wrongly(subject, progress):
-            return Checked(step, PASSED, Witness.UNAVAILABLE, (UNCLEAR_END, *changed))
+            return CheckedCommand(step, PASSED, Witness.UNAVAILABLE, (UNCLEAR_END, *changed))
         reason = f"{NEVER_ENDED} {outcome.witness_detail}".strip()
-        return Checked(step, Ending(Verdict.TEST_FAILED, reason), witness)
+        return CheckedCommand(step, Ending(Verdict.TEST_FAILED, reason), witness)
 
     def _time(
-        self, subject: CommandSubject, product: bytes, timer: Timer | None, checked: Checked, progress: Progress
-    ) -> Measured | None:
+        self, subject: CommandSubject, product: bytes, timer: Timer | None, checked: CheckedCommand, progress: Progress
+    ) -> MeasuredCommand | None:
         """Benchmark a solution that has passed. A failed benchmark changes no verdict. None without a timer."""
         if timer is None or not checked.ending.has_passed:
             return None
@@ -171,7 +171,7 @@ class CommandJudge:
         peaks = self._environment.peaks(subject.place.device)
         flags = (*findings_of(subject.problem, timed, peaks), *unchecked_findings(subject.problem, timed))
         measurements = tuple(measurements_of(subject.problem, timed))
-        measured = Measured(timed, measurements, (*_benchmark_findings(timed), *flags))
+        measured = MeasuredCommand(timed, measurements, (*_benchmark_findings(timed), *flags))
         if subject.job.rules.timing_policy is TimingPolicy.RANKED and _could_rank(measured, checked.witness):
             return self._with_traffic(subject, product, measured, progress)
         return measured
@@ -199,8 +199,8 @@ class CommandJudge:
         return tuple(one.detail for one in findings_of(subject.problem, timed, peaks))
 
     def _with_traffic(
-        self, subject: CommandSubject, product: bytes, measured: Measured, progress: Progress
-    ) -> Measured:
+        self, subject: CommandSubject, product: bytes, measured: MeasuredCommand, progress: Progress
+    ) -> MeasuredCommand:
         """Compare the solution's memory traffic with what the problem needs. See `traffic`."""
         timed = measured.timed
         theirs = self._counting.of_reference(subject, progress)
@@ -216,7 +216,7 @@ class CommandJudge:
         measurements = tuple(
             one.model_copy(update={"device": one.device | facts[one.role]}) for one in measured.measurements
         )
-        return Measured(timed, measurements, (*measured.findings, *checked.findings))
+        return MeasuredCommand(timed, measurements, (*measured.findings, *checked.findings))
 
 
 def _timer(subject: CommandSubject) -> Timer | None:
@@ -247,7 +247,10 @@ def _refusal(subject: CommandSubject) -> Judgement:
 
 
 def _report(
-    subject: CommandSubject, built: Built, checked: Checked | None = None, measured: Measured | None = None
+    subject: CommandSubject,
+    built: Built,
+    checked: CheckedCommand | None = None,
+    measured: MeasuredCommand | None = None,
 ) -> Judgement:
     """The judgement of a solution that was built and, unless that failed or was all, tested and timed."""
     candidate = measured.timed.candidate if measured else None
@@ -269,7 +272,7 @@ def _report(
     )
 
 
-def _texts(built: Built, checked: Checked | None, measured: Measured | None) -> Texts:
+def _texts(built: Built, checked: CheckedCommand | None, measured: MeasuredCommand | None) -> Texts:
     steps = [*built.steps, *([checked.step] if checked else [])]
     printed = {one.name: graded_text(one.ended, one.limit_seconds) for one in steps}
     texts = Texts(build=printed.get("build"), test=printed.get("test"))
@@ -289,7 +292,7 @@ def _benchmark_findings(timed: Timed) -> list[Finding]:
     return [*found, *([LEFT_EARLY] if witness_of(timed) is Witness.CONTRADICTED else [])]
 
 
-def _could_rank(measured: Measured, witness: Witness) -> bool:
+def _could_rank(measured: MeasuredCommand, witness: Witness) -> bool:
     """Whether the candidate has a profiled time that ranks unless a flag stands against it."""
     timed = measured.timed
     has_time = any(one.role is Role.CANDIDATE for one in measured.measurements)

@@ -27,8 +27,8 @@ from runners.agent.judges.function.inside.orders import (
     VERSION,
     Broken,
     CaseReply,
+    CheckerFault,
     End,
-    Fault,
     Load,
     Order,
     Ready,
@@ -73,7 +73,7 @@ def build(cache_dir: Path) -> Path:
 FUNCTIONS = Path(functions_inside.__file__).parent
 JUDGE_HOME, FUNCTIONS_HOME, NATIVE_HOME = "/podium-judge", "/podium-functions", "/podium-clock"
 MOUNTS = (Mount(INSIDE, f"{JUDGE_HOME}/judge"), Mount(FUNCTIONS, f"{FUNCTIONS_HOME}/inside"))
-"""Shown to checker and contestant alike: a reference solution calls the problem's class."""
+"""ShownCall to checker and contestant alike: a reference solution calls the problem's class."""
 ENVIRONMENT = {"PYTHONPATH": f"{JUDGE_HOME}:{FUNCTIONS_HOME}", "PYTHONDONTWRITEBYTECODE": "1"}
 SLEEPY_THREADS = {"OPENBLAS_THREAD_TIMEOUT": "16"}
 """For processes that load while others are timed: numpy starts a thread for each core, which would keep it busy for
@@ -119,7 +119,7 @@ class Checker:
         """Pass on the cases of an order with a contestant. Raises Cancelled, and SandboxFault if checker or device
         fails."""
         while not isinstance(reply := self.reply(progress, seconds), End):
-            if isinstance(reply, Fault):
+            if isinstance(reply, CheckerFault):
                 raise SandboxFault(f"the device failed under the checker: {reply.words}")
             if isinstance(reply, CaseReply):
                 on_case(reply)

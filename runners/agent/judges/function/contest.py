@@ -9,7 +9,7 @@ from runners.agent.ground.errors import Cancelled
 from runners.agent.ground.events import Progress
 from runners.agent.judges.function.checkers import SILENCE_SECONDS, Checker
 from runners.agent.judges.function.contestants import Contestants, Entry
-from runners.agent.judges.function.inside.orders import Calibrate, CaseReply, HowEnded, Sample
+from runners.agent.judges.function.inside.orders import Calibrate, CallSample, CaseReply, HowEnded
 from runners.agent.judges.host import HostRecord, MachineWatch, host_in_goes
 from runners.agent.sandbox.policy import Outcome, Running
 
@@ -45,7 +45,7 @@ def contest(
     checker: Checker,
     entry: Entry,
     seat: Seat,
-    order: Calibrate | Sample,
+    order: Calibrate | CallSample,
     progress: Progress,
     on_case: Callable[[CaseReply], None] = lambda _: None,
 ) -> Contest:

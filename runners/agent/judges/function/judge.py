@@ -20,7 +20,7 @@ from runners.agent.judges.function.checkers import Checker, Checkers
 from runners.agent.judges.function.comparison import Clocks, Compared, Shared, Timed, clocks_of, compared
 from runners.agent.judges.function.contest import Contest, contest
 from runners.agent.judges.function.contestants import Contestants, Entry
-from runners.agent.judges.function.inside.orders import Calibrate, HowEnded, Sample
+from runners.agent.judges.function.inside.orders import Calibrate, CallSample, HowEnded
 from runners.agent.judges.function.inside.plan import Plan
 from runners.agent.judges.function.mutants import with_mutants
 from runners.agent.judges.function.plans import QUICK, RANKED, SAMPLE, SHORT, TRIAL, is_ranked, on_device, plan_of
@@ -54,7 +54,7 @@ RANKED_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredFunction:
     """The end of a contestant's processes, with its cases and times."""
 
     ending: Ending
@@ -102,7 +102,7 @@ class FunctionJudge:
             progress.tell(StageEntered(BUILDING))
         return built_by(self._environment, subject.job, order, progress)
 
-    def _measured_twice(self, entry: Entry, progress: Progress) -> Measured:
+    def _measured_twice(self, entry: Entry, progress: Progress) -> MeasuredFunction:
         """Measure. If the checker or the device fails, which is not this contestant's fault, once more with new
         processes."""
         try:
@@ -112,7 +112,7 @@ class FunctionJudge:
             self._checkers.end_spare(entry.subject.place.device)
             return self._measured(entry, progress)
 
-    def _measured(self, entry: Entry, progress: Progress) -> Measured:
+    def _measured(self, entry: Entry, progress: Progress) -> MeasuredFunction:
         """Put the contestant before the checker, and its reference beside it if it passes."""
         subject, rules = entry.subject, entry.subject.job.rules
         problem = with_own_case(subject.problem, rules.sizes)
@@ -130,7 +130,9 @@ class FunctionJudge:
             if rules.purpose is JobPurpose.VERIFY and ending.has_passed:
                 reports = with_mutants(reports, match.checker, progress)
                 reports = with_wrong_sets(reports, problem, runs)
-        return Measured(ending, runs[-1], self._settled(subject, problem, reports, Timed(runs, clocks), shared, fixed))
+        return MeasuredFunction(
+            ending, runs[-1], self._settled(subject, problem, reports, Timed(runs, clocks), shared, fixed)
+        )
 
     def _settled(
         self,
@@ -364,7 +366,7 @@ class _Match:
             plan = on_device(plan)
         limit_seconds = problem.time_limit_seconds
         longest_seconds = min(plan["longest_seconds"], CASES_SHARE * limit_seconds / len(cases))
-        order = Sample(
+        order = CallSample(
             stub=entry.subject.stub,
             cases=cases,
             timed=numbers_of(entry.subject.problem, self.cases),
@@ -398,7 +400,7 @@ def _ignore(_: object) -> None:
     """Tell nobody."""
 
 
-def _report(subject: FunctionSubject, built: Built, measured: Measured | None) -> Judgement:
+def _report(subject: FunctionSubject, built: Built, measured: MeasuredFunction | None) -> Judgement:
     """The judgement of a solution that was built and, unless that failed or was all, measured."""
     judgement = Judgement(built.ending, built.steps, device=subject.place.device, build=built.build, profiler=PROFILER)
     if measured is None:

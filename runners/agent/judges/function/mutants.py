@@ -6,7 +6,7 @@ from problems.spec.mutants import ACCEPTED, ADMITS, DIFFERING, NONE
 from runners.agent.ground.errors import SandboxFault
 from runners.agent.ground.events import Progress
 from runners.agent.judges.function.checkers import SILENCE_SECONDS, Checker
-from runners.agent.judges.function.inside.orders import Mutants, TryMutants
+from runners.agent.judges.function.inside.orders import AcceptedMutants, TryMutants
 from runners.wire.protocol import Audience, CaseField, CaseReport
 
 MOST_WORDS = 1000
@@ -21,7 +21,7 @@ def with_mutants(reports: Sequence[CaseReport], checker: Checker, progress: Prog
 def _with(report: CaseReport, number: int, checker: Checker, progress: Progress) -> CaseReport:
     checker.order(TryMutants(number))
     reply = checker.reply(progress, SILENCE_SECONDS)
-    if not isinstance(reply, Mutants):
+    if not isinstance(reply, AcceptedMutants):
         raise SandboxFault(f"the checker was asked for mutants, and answered {type(reply).__name__}")
     fields = [_field(ACCEPTED, "; ".join(reply.faults) or NONE)]
     if reply.differing:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from runners.agent.judges.function.results import PRECISION
-from runners.wire.job import JobPurpose, Rules
+from runners.wire.job import JobPurpose, JobRules
 from runners.wire.protocol import TimingPolicy
 
 QUICK: dict[str, Any] = {"least_calls": 5, "most_calls": 10, "enough_seconds": 0.1, "longest_seconds": 2.0}
@@ -21,11 +21,11 @@ TRIAL: dict[str, Any] = {"least_calls": 1, "most_calls": 1, "enough_seconds": 0.
 SAMPLE = {**TRIAL, "n_shown": 12}
 
 
-def is_ranked(rules: Rules) -> bool:
+def is_ranked(rules: JobRules) -> bool:
     return rules.timing_policy is TimingPolicy.RANKED and not rules.purpose.is_trial
 
 
-def plan_of(rules: Rules) -> dict[str, Any]:
+def plan_of(rules: JobRules) -> dict[str, Any]:
     """How the first process of a sample is called."""
     if rules.purpose.is_trial:
         return SAMPLE if rules.purpose is JobPurpose.SAMPLE else TRIAL

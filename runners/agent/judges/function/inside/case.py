@@ -12,7 +12,7 @@ from typing import Any
 from .buffers import Buffers
 from .clock import Times
 from .match import MOST_WORDS, Match
-from .orders import CaseReply, Complaint, Ended, HowEnded, Shown
+from .orders import CaseReply, Complaint, Ended, HowEnded, ShownCall
 from .plan import Overhead, Plan, deviation
 
 MOST_PLACES = 5
@@ -30,7 +30,7 @@ class Calls:
         self.number = number
         self.plan = plan
         self._prepare_s = self._check_s = 0.0
-        self._shown: Shown | None = None
+        self._shown: ShownCall | None = None
 
     def drawn(self, count: int) -> list[Any]:
         since = time.monotonic()
@@ -69,7 +69,7 @@ class Calls:
         comparison = self.match.compare(self.number, drawn, buffers, poison, measures=is_shown)
         if is_shown and (place == 1 or not comparison.right):
             values = self.match.values_of(drawn, buffers, self.plan.n_shown)
-            self._shown = Shown(values, number(comparison.largest), number(comparison.mean))
+            self._shown = ShownCall(values, number(comparison.largest), number(comparison.mean))
         if comparison.right:
             return None
         where = f"in input set {place} of {len(self.sets)}, " if len(self.sets) > 1 else ""

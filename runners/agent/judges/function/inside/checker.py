@@ -30,18 +30,18 @@ from .device_case import DeviceCase
 from .match import MOST_WORDS, Match
 from .orders import (
     MOST_BYTES,
+    AcceptedMutants,
     Broken,
     Calibrate,
+    CallSample,
     CaseReply,
+    CheckerFault,
     DeviceFault,
     End,
     Ended,
-    Fault,
     HowEnded,
-    Mutants,
     Ready,
     Reply,
-    Sample,
     TryMutants,
     decoded,
     encoded,
@@ -87,7 +87,7 @@ class Checker:
                 match = Match(self._loaded, self._arrays, self._memory, self._clock, channel, brake)
                 self._obey(order, match)
 
-    def _obey(self, order: Calibrate | Sample, match: Match) -> None:
+    def _obey(self, order: Calibrate | CallSample, match: Match) -> None:
         began = loaded = time.monotonic()
         how, words = HowEnded.NOT, ""
         try:
@@ -102,7 +102,7 @@ class Checker:
         except Ended as end:
             how, words = end.how, end.words
         except DeviceFault as fault:
-            self.say(Fault(str(fault)))
+            self.say(CheckerFault(str(fault)))
             raise SystemExit(5) from fault
         match.end()
         self._memory.give_back()
@@ -117,11 +117,11 @@ class Checker:
             known = self._overheads.get(order.stub, {})
             self._overheads[order.stub] = calibrated(Calibration(match), order.cases, known, order.timed or ())
 
-    def _sample(self, order: Sample, match: Match) -> None:
+    def _sample(self, order: CallSample, match: Match) -> None:
         for number in order.cases:
             self.say(self._case(order, number, match))
 
-    def _case(self, order: Sample, number: int, match: Match) -> CaseReply:
+    def _case(self, order: CallSample, number: int, match: Match) -> CaseReply:
         plan = order.plan
         if match.is_on_gpu:
             cost = self._costs.get(order.stub, {}).get(number, DeviceCost())
@@ -141,9 +141,9 @@ class Checker:
         takes part."""
         found = mutants_of(self._loaded, number)
         self._memory.finish()
-        self.say(Mutants(found.faults, found.differing, found.admits))
+        self.say(AcceptedMutants(found.faults, found.differing, found.admits))
 
-    def _own_sizes(self, order: Sample, match: Match) -> None:
+    def _own_sizes(self, order: CallSample, match: Match) -> None:
         """Call a case of the contestant's own sizes. What the class says of them stays here: it may quote the class."""
         (number,) = order.cases
         try:

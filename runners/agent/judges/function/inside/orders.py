@@ -60,7 +60,7 @@ class Calibrate(NamedTuple):
     """Cases that are never too short to be timed; None if no cases are fixed."""
 
 
-class Sample(NamedTuple):
+class CallSample(NamedTuple):
     """Call, time and check a contestant. The replies are a `CaseReply` for each case, and an `End`."""
 
     stub: str
@@ -78,7 +78,7 @@ class Sample(NamedTuple):
 
 
 class TryMutants(NamedTuple):
-    """Tell which wrong answers the check of a case accepts. No contestant takes part. The reply is `Mutants`."""
+    """Tell which wrong answers the check of a case accepts. No contestant takes part. The reply is `AcceptedMutants`."""
 
     case: int
 
@@ -109,7 +109,7 @@ class Complaint(NamedTuple):
     """Output, index, expected and given value of the first wrong elements."""
 
 
-class Shown(NamedTuple):
+class ShownCall(NamedTuple):
     """The values of a trial's call, in words, and how far its answer was off."""
 
     values: Mapping[str, str]
@@ -146,7 +146,7 @@ class CaseReply(NamedTuple):
     check_ms: float
     complaint: Complaint | None = None
     """None if all answers were right."""
-    shown: Shown | None = None
+    shown: ShownCall | None = None
     overhead_spread_ns: float = 0.0
     one_set_ns: float | None = None
     """The time of a call with one set, in a case that has several."""
@@ -155,7 +155,7 @@ class CaseReply(NamedTuple):
     device: DeviceFacts | None = None
 
 
-class Fault(NamedTuple):
+class CheckerFault(NamedTuple):
     """The device failed under the checker."""
 
     words: str
@@ -171,7 +171,7 @@ class End(NamedTuple):
     """Time until its solution was loaded."""
 
 
-class Mutants(NamedTuple):
+class AcceptedMutants(NamedTuple):
     """The wrong answers that a check accepts."""
 
     faults: Sequence[str]
@@ -181,14 +181,15 @@ class Mutants(NamedTuple):
     """The narrowest data type whose rounding it accepts."""
 
 
-Order = Load | Calibrate | Sample | TryMutants
-Reply = Ready | Broken | CaseReply | Fault | End | Mutants
+Order = Load | Calibrate | CallSample | TryMutants
+Reply = Ready | Broken | CaseReply | CheckerFault | End | AcceptedMutants
 _KINDS: Mapping[str, Any] = {
-    one.__name__: one for one in (Load, Calibrate, Sample, TryMutants, Ready, Broken, CaseReply, Fault, End, Mutants)
+    one.__name__: one
+    for one in (Load, Calibrate, CallSample, TryMutants, Ready, Broken, CaseReply, CheckerFault, End, AcceptedMutants)
 }
 _NESTED: Mapping[str, Any] = {
     "plan": lambda fields: Plan(*fields), "short_plan": lambda fields: Plan(*fields),
-    "complaint": lambda fields: Complaint(*fields), "shown": lambda fields: Shown(*fields),
+    "complaint": lambda fields: Complaint(*fields), "shown": lambda fields: ShownCall(*fields),
     "device": lambda fields: DeviceFacts(*fields), "how": HowEnded,
 }  # fmt: skip
 """Functions that make a field's value of its JSON."""
