@@ -78,7 +78,7 @@ class CallSample(NamedTuple):
 
 
 class TryMutants(NamedTuple):
-    """Tell which wrong answers the check of a case accepts. No contestant takes part. The reply is `AcceptedMutants`."""
+    """Tell which wrong answers the check of a case accepts, without a contestant. The reply is `AcceptedMutants`."""
 
     case: int
 
