@@ -139,7 +139,9 @@ def test_the_harness_is_compiled_once_for_an_architecture_and_the_solution_each_
         subject = subject_of(problem, files, **facts)
         reference = subject.reference
         assert reference is not None
-        built = build(fresh_machine.environment, reference if trusted else subject.build_order, Progress())
+        order = (reference if trusted else subject).build_order
+        assert order is not None
+        built = build(fresh_machine.environment, order, Progress())
         assert built.succeeded, built.stderr
         assert (arch.encode() in built.product) is bool(b"sm_" in built.product)
         return built.stdout
