@@ -198,7 +198,7 @@ class Job(models.Model):
     )
     n_given_back = models.PositiveSmallIntegerField(default=0, help_text="Attempts that nodes gave back in order.")
     n_unbegun = models.PositiveSmallIntegerField(
-        default=0, help_text="Attempts that were lost before their work had begun."
+        default=0, db_default=0, help_text="Attempts that were lost before their work had begun."
     )
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     artefact = models.JSONField(null=True, blank=True, help_text="ArtefactRef of the build, for a run job.")
@@ -297,7 +297,9 @@ class Attempt(models.Model):
     began_at = models.DateTimeField(null=True, blank=True, help_text="When the node fetched the solution.")
     heartbeat_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
-    to_score = models.BooleanField(default=False, help_text="Whether scores do not yet hold its result.")
+    to_score = models.BooleanField(
+        default=False, db_default=False, help_text="Whether scores do not yet hold its result."
+    )
 
     class Meta:
         ordering: ClassVar = ["-leased_at"]

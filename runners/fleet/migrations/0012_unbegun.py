@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
             model_name="job",
             name="n_unbegun",
             field=models.PositiveSmallIntegerField(
-                default=0, help_text="Attempts that were lost before their work had begun."
+                db_default=0, default=0, help_text="Attempts that were lost before their work had begun."
             ),
         ),
         migrations.AddIndex(

@@ -12,7 +12,9 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="attempt",
             name="to_score",
-            field=models.BooleanField(default=False, help_text="Whether scores do not yet hold its result."),
+            field=models.BooleanField(
+                db_default=False, default=False, help_text="Whether scores do not yet hold its result."
+            ),
         ),
         migrations.AddIndex(
             model_name="attempt",
