@@ -14,8 +14,11 @@ from django.core.exceptions import ImproperlyConfigured
 
 from leaderboard import env, providers
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = Path(env.text("PODIUM_VAR_DIR", str(BASE_DIR / "var")))
+_CHECKOUT = Path(__file__).resolve().parent.parent
+_IS_INSTALLED = not (_CHECKOUT / "manage.py").is_file()
+BASE_DIR = Path(__file__).resolve().parent / "shipped" if _IS_INSTALLED else _CHECKOUT
+"""Holds templates/ and static/, which setup.py copies into a wheel."""
+VAR_DIR = Path(env.text("PODIUM_VAR_DIR", str((Path.cwd() if _IS_INSTALLED else BASE_DIR) / "var")))
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 DEBUG = env.boolean("PODIUM_DEBUG", False)
