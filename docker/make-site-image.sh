@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the image of a site or of its nodes without a registry: a minimal Debian from this host's own apt mirrors, with
 # the wheel of this checkout and the packages of pip's index. Usage: docker/make-site-image.sh site|node [TAG]
-# PYTHON must be of the same minor version as the suite's Python.
+# PYTHON must be of the same version as the suite's Python, for which pip chooses the packages.
 set -eu
 
 kind=${1:-}
@@ -25,7 +25,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 apt-config dump Acquire::http Acquire::https | grep -Ei '^Acquire::https?::(Proxy|CaInfo|Verify)' >"$folder/apt.conf" || true
 
-"${PYTHON:-python3}" -m venv "$folder/tools"
+"${PYTHON:-/usr/bin/python3}" -m venv "$folder/tools"
 "$folder/tools/bin/pip" --disable-pip-version-check wheel --quiet --constraint constraints.txt \
     --wheel-dir "$folder/wheels" ".[$kind]"
 
@@ -44,7 +44,7 @@ mmdebstrap --quiet --variant=minbase --include="$packages" --aptopt="$folder/apt
     --customize-hook='cp deploy/setup.sh "$1/usr/local/bin/podium-setup"' \
     --customize-hook='cp deploy/join.sh "$1/usr/local/bin/podium-join"' \
     --customize-hook='rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/*' \
-    "$suite" - "$mirror" |
-    docker import --change "USER $uid:$uid" --change 'WORKDIR /var/lib/podium' --change "LABEL org.podium.image=$kind" \
-        --change 'ENV PATH=/opt/podium/bin:/usr/local/bin:/usr/bin:/bin PODIUM_VAR_DIR=/var/lib/podium PODIUM_CACHE_DIR=/opt/podium-cache PODIUM_SANDBOX=bubblewrap PYTHONUNBUFFERED=1' \
-        - "$tag"
+    "$suite" "$folder/image.tar" "$mirror"
+docker import --change "USER $uid:$uid" --change 'WORKDIR /var/lib/podium' --change "LABEL org.podium.image=$kind" \
+    --change 'ENV PATH=/opt/podium/bin:/usr/local/bin:/usr/bin:/bin PODIUM_VAR_DIR=/var/lib/podium PODIUM_CACHE_DIR=/opt/podium-cache PODIUM_SANDBOX=bubblewrap PYTHONUNBUFFERED=1' \
+    "$folder/image.tar" "$tag"
