@@ -33,9 +33,9 @@ cat >"$folder/inside.sh" <<'END'
 set -eu
 python3 -m venv /opt/podium
 /opt/podium/bin/pip install --quiet --no-index --find-links /wheels "podium[$1]"
-[ "$1" = site ] || PODIUM_CACHE_DIR=/opt/podium-cache /opt/podium/bin/podium prepare
 rm -rf /wheels /inside.sh
-useradd --uid "$2" --no-create-home --home-dir /var/lib/podium podium
+groupadd --gid "$2" podium
+useradd --uid "$2" --gid "$2" --no-create-home --home-dir /var/lib/podium podium
 install -d -o podium -g podium /var/lib/podium /var/lib/podium-join /backups
 END
 mmdebstrap --quiet --variant=minbase --include="$packages" --aptopt="$folder/apt.conf" \
@@ -46,5 +46,5 @@ mmdebstrap --quiet --variant=minbase --include="$packages" --aptopt="$folder/apt
     --customize-hook='rm -rf "$1"/var/cache/apt/* "$1"/var/lib/apt/lists/*' \
     "$suite" "$folder/image.tar" "$mirror"
 docker import --change "USER $uid:$uid" --change 'WORKDIR /var/lib/podium' --change "LABEL org.podium.image=$kind" \
-    --change 'ENV PATH=/opt/podium/bin:/usr/local/bin:/usr/bin:/bin PODIUM_VAR_DIR=/var/lib/podium PODIUM_CACHE_DIR=/opt/podium-cache PODIUM_SANDBOX=bubblewrap PYTHONUNBUFFERED=1' \
+    --change 'ENV PATH=/opt/podium/bin:/usr/local/bin:/usr/bin:/bin PODIUM_VAR_DIR=/var/lib/podium PODIUM_CACHE_DIR=/var/lib/podium/cache PODIUM_SANDBOX=bubblewrap PYTHONUNBUFFERED=1' \
     "$folder/image.tar" "$tag"

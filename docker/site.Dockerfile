@@ -14,7 +14,8 @@ FROM ${BASE} AS site
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends postgresql-client \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --uid 65531 --no-create-home --home-dir /var/lib/podium podium \
+    && groupadd --gid 65531 podium \
+    && useradd --uid 65531 --gid 65531 --no-create-home --home-dir /var/lib/podium podium \
     && install -d -o podium -g podium /var/lib/podium /var/lib/podium-join /backups
 COPY --from=wheel /wheels /wheels
 COPY constraints.txt /wheels/
@@ -28,13 +29,13 @@ FROM ${BASE} AS node
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends bash bubblewrap ccache g++ make \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --uid 65532 --no-create-home --home-dir /var/lib/podium podium \
+    && groupadd --gid 65532 podium \
+    && useradd --uid 65532 --gid 65532 --no-create-home --home-dir /var/lib/podium podium \
     && install -d -o podium -g podium /var/lib/podium
 COPY --from=wheel /wheels /wheels
 COPY constraints.txt /wheels/
 RUN pip install --no-cache-dir --constraint /wheels/constraints.txt "$(ls /wheels/*.whl)[node]"
-ENV PODIUM_VAR_DIR=/var/lib/podium PODIUM_CACHE_DIR=/opt/podium-cache PODIUM_SANDBOX=bubblewrap PYTHONUNBUFFERED=1
-RUN podium prepare && chmod -R a+rX /opt/podium-cache
+ENV PODIUM_VAR_DIR=/var/lib/podium PODIUM_CACHE_DIR=/var/lib/podium/cache PODIUM_SANDBOX=bubblewrap PYTHONUNBUFFERED=1
 COPY deploy/join.sh /usr/local/bin/podium-join
 USER 65532:65532
 WORKDIR /var/lib/podium
@@ -43,8 +44,9 @@ FROM ${CUDA_BASE} AS gpu-node
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends bash bubblewrap ccache cmake g++ make ninja-build python3-venv \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --uid 65532 --no-create-home --home-dir /var/lib/podium podium \
-    && install -d -o podium -g podium /var/lib/podium /opt/podium-cache
+    && groupadd --gid 65532 podium \
+    && useradd --uid 65532 --gid 65532 --no-create-home --home-dir /var/lib/podium podium \
+    && install -d -o podium -g podium /var/lib/podium
 COPY --from=wheel /wheels /wheels
 COPY constraints.txt docker/cuda13-python.txt /wheels/
 # A place of its own for what problems may import: the node's own Python does not see it.
@@ -53,7 +55,7 @@ RUN python3 -m venv /opt/podium \
     && python3 -m venv /opt/python \
     && /opt/python/bin/pip install --no-cache-dir --no-deps --only-binary :all: -r /wheels/cuda13-python.txt
 ENV PATH=/opt/podium/bin:/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin PODIUM_PYTHON=/opt/python/bin/python \
-    PODIUM_VAR_DIR=/var/lib/podium PODIUM_CACHE_DIR=/opt/podium-cache PODIUM_SANDBOX=bubblewrap PYTHONUNBUFFERED=1
+    PODIUM_VAR_DIR=/var/lib/podium PODIUM_CACHE_DIR=/var/lib/podium/cache PODIUM_SANDBOX=bubblewrap PYTHONUNBUFFERED=1
 COPY deploy/join.sh /usr/local/bin/podium-join
 USER 65532:65532
 WORKDIR /var/lib/podium
