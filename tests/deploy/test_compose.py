@@ -20,10 +20,19 @@ SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(TEXT)["services"]
 OURS = {name: service for name, service in SERVICES.items() if "build" in service}
 THEIRS = {name: service for name, service in SERVICES.items() if "build" not in service}
 NODES = {name: service for name, service in SERVICES.items() if name.endswith("node")}
-COMPOSE = next(
-    (words for words in (["docker-compose"], ["docker", "compose"]) if shutil.which(words[0])
-     and not subprocess.run([*words, "version"], capture_output=True, check=False).returncode), None
-)  # fmt: skip
+
+
+def compose() -> list[str] | None:
+    """Docker Compose's words, where version 2 or newer is installed. Version 1 does not know systempaths."""
+    for words in (["docker", "compose"], ["docker-compose"]):
+        if shutil.which(words[0]):
+            said = subprocess.run([*words, "version", "--short"], capture_output=True, text=True, check=False)
+            if said.returncode == 0 and not said.stdout.startswith("1."):
+                return words
+    return None
+
+
+COMPOSE = compose()
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 
 
