@@ -33,7 +33,7 @@ exit $status
 
 
 class SlurmFailed(Exception):
-    """What the site or Slurm answered, in words."""
+    """The answer of the site or of Slurm, in words."""
 
 
 @dataclass(frozen=True)
