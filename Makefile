@@ -1,7 +1,7 @@
 # Podium's commands; `make help` lists them. Every path here is relative, so a checkout whose path has a space works.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-rest test-torch test-faults test-all lint screenshots bench bench-gpu clean
+.PHONY: help setup setup-dev demo test test-rest test-torch test-faults test-all lint screenshots bench bench-gpu dist pin-images clean
 .DELETE_ON_ERROR:
 # The tests start Python a thousand times; told to keep no bytecode, each start would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -57,8 +57,14 @@ bench: .venv/.installed-dev ## Measure what Podium promises
 bench-gpu: .venv/.installed-dev ## Measure `podium evaluate` on a GPU: COMPUTE_EVAL=checkout OUT=folder OPTIONS="--seeds 2026,77"
 	@exec $(PY) -m benchmarks.compute_eval_gpu --compute-eval "$(COMPUTE_EVAL)" --out "$(OUT)" $(OPTIONS)
 
+dist: ## Make the wheel and the source archive in dist/, with tools of the network's package index
+	@exec sh deploy/dist.sh
+
+pin-images: .venv/.installed ## Write the digests of all base images to deploy/compose.pins.yaml, asked of their registries
+	@exec $(PY) deploy/pin_images.py
+
 clean: ## Remove .venv, var and build products
-	rm -rf .venv var build podium.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv var build dist podium.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/bin/python:
 	@python=$$(sh scripts/prerequisites.sh) && echo "Making .venv with $$python …" && "$$python" -m venv .venv

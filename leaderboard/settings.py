@@ -15,8 +15,11 @@ from django.core.exceptions import ImproperlyConfigured
 from leaderboard.accounts import providers
 from leaderboard.site import env
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = Path(env.text("PODIUM_VAR_DIR", str(BASE_DIR / "var")))
+_CHECKOUT = Path(__file__).resolve().parent.parent
+_IS_INSTALLED = not (_CHECKOUT / "manage.py").is_file()
+BASE_DIR = Path(__file__).resolve().parent / "shipped" if _IS_INSTALLED else _CHECKOUT
+"""Holds templates/ and static/, which setup.py copies into a wheel."""
+VAR_DIR = Path(env.text("PODIUM_VAR_DIR", str((Path.cwd() if _IS_INSTALLED else BASE_DIR) / "var")))
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 DEBUG = env.boolean("PODIUM_DEBUG", False)
@@ -289,7 +292,7 @@ SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
-SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$", r"^metrics$"]
+SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$", r"^metrics(/jobs)?$"]
 
 DAILY_EVALUATIONS = env.integer("PODIUM_DAILY_EVALUATIONS", 50_000)
 DAILY_TRIES = env.integer("PODIUM_DAILY_TRIES", 50)

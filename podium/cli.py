@@ -17,6 +17,7 @@ LOCAL_COMMANDS = {
     "questions": "podium.questions.commands",
     "generate": "podium.generation.commands",
     "run": "podium.generation.run",
+    "slurm": "podium.slurm",
     "weights": "podium.weights.commands",
     "pmpp": "podium.pmpp.commands",
     "problems": "podium.problems.commands",

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Count, F, Min, Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
@@ -21,20 +21,37 @@ from runners.fleet.models import LOST, UNBEGUN, Attempt, Job, JobState, Node, Pu
 RECENT = timedelta(minutes=10)
 """Attempts that began within it tell how long jobs wait for a node; those that ended, how many were lost."""
 MOST_WAITS = 5_000
+OPEN = (JobState.QUEUED, JobState.LEASED)
 
 
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
     """Gauges in Prometheus' text format. Answers 404 where no token is configured, 403 where it is not shown."""
-    if not settings.METRICS_TOKEN:
-        raise Http404
-    shown = request.headers.get("Authorization", "")
-    if not constant_time_compare(shown, f"Bearer {settings.METRICS_TOKEN}"):
-        return HttpResponse("Show PODIUM_METRICS_TOKEN as a bearer token.\n", status=403, content_type="text/plain")
+    if refusal := _refusal(request):
+        return refusal
     registry = CollectorRegistry()
     registry.register(_Site())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+@require_safe
+@never_cache
+def open_jobs(request: HttpRequest) -> HttpResponse:
+    """`{"open": n}`: queued and leased jobs of `?track=…&stage=…`, for an autoscaler. Answers as `metrics` does."""
+    if refusal := _refusal(request):
+        return refusal
+    names = {"track__slug": request.GET.get("track", ""), "stage": request.GET.get("stage", "")}
+    return JsonResponse({"open": Job.objects.filter(state__in=OPEN, **names).count()})
+
+
+def _refusal(request: HttpRequest) -> HttpResponse | None:
+    if not settings.METRICS_TOKEN:
+        raise Http404
+    shown = request.headers.get("Authorization", "")
+    if constant_time_compare(shown, f"Bearer {settings.METRICS_TOKEN}"):
+        return None
+    return HttpResponse("Show PODIUM_METRICS_TOKEN as a bearer token.\n", status=403, content_type="text/plain")
 
 
 class _Site:
@@ -59,7 +76,7 @@ def _of_jobs(now: datetime) -> Iterator[Metric]:
     oldest = GaugeMetricFamily(
         "podium_oldest_queued_job_seconds", "Longest wait in a queue.", labels=["track", "stage"]
     )
-    rows = Job.objects.filter(state__in=[JobState.QUEUED, JobState.LEASED]).values_list("track__slug", "stage", "state")
+    rows = Job.objects.filter(state__in=OPEN).values_list("track__slug", "stage", "state")
     for track, stage, state, n, since in rows.annotate(Count("pk"), Min("queued_at")).order_by():
         count.add_metric([track, stage, state], n)
         if state == JobState.QUEUED:

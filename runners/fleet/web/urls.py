@@ -7,6 +7,7 @@ from runners.fleet.web import fragments, metrics, nodes, readiness
 urlpatterns = [
     path("readyz", readiness.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),
+    path("metrics/jobs", metrics.open_jobs, name="open_jobs"),
     path("nodes/", nodes.nodes, name="nodes"),
     path("nodes/<slug:slug>/", nodes.node, name="node"),
     path("nodes/<slug:slug>/golden.json", nodes.node_golden, name="node_golden"),

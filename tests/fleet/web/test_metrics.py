@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.models import ReleaseTrack
 from problems.models import Release
-from runners.fleet.models import Attempt, AttemptState, Job, Node
+from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
 from tests import factories
 from tests.markup import markup
 
@@ -88,3 +88,23 @@ def test_nobody_reads_them_without_the_token(client: Any, settings: Any) -> None
 def test_the_release_is_not_named(scraped: Any, queue: list[Job]) -> None:
     """Its name may be private: figures are by track and node alone."""
     assert Release.objects.get().slug not in str(scraped())
+
+
+@pytest.mark.parametrize(("shown", "status"), [("", 403), ("Bearer another", 403), (f"Bearer {TOKEN}", 200)])
+def test_an_autoscaler_shows_the_token(client: Any, settings: Any, shown: str, status: int) -> None:
+    settings.METRICS_TOKEN = TOKEN
+    assert client.get("/metrics/jobs", headers={"Authorization": shown}).status_code == status
+
+
+def test_an_autoscaler_reads_the_open_jobs_of_one_queue(client: Any, settings: Any, queue: list[Job]) -> None:
+    settings.METRICS_TOKEN = TOKEN
+    first, second, third, *_ = queue
+    Job.objects.filter(pk=first.pk).update(state=JobState.LEASED)
+    Job.objects.filter(pk=second.pk).update(state=JobState.DONE)
+
+    def told(track: str, stage: str) -> Any:
+        address = f"/metrics/jobs?track={track}&stage={stage}"
+        return client.get(address, headers={"Authorization": f"Bearer {TOKEN}"}).json()
+
+    assert told(third.track.slug, third.stage) == {"open": len(queue) - 1}
+    assert told(third.track.slug, "run") == told("elsewhere", third.stage) == {"open": 0}

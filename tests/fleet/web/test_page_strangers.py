@@ -15,6 +15,7 @@ from tests.strangers import NOT_FOUND, OK, Arguments, Place
 TABLE: dict[str, tuple[Arguments, int, int, int, int]] = {
     "readyz": (lambda _: [], OK, OK, OK, OK),
     "metrics": (lambda _: [], NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
+    "open_jobs": (lambda _: [], NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "nodes": (lambda _: [], OK, OK, OK, OK),
     "node": (lambda p: [p.node.slug], OK, OK, OK, OK),
     "node_golden": (lambda p: [p.node.slug], OK, OK, OK, OK),
