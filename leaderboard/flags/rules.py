@@ -212,6 +212,11 @@ FLAG_RULES: Mapping[str, FlagRule] = {
         "Do not name `exit`, `_exit` or `exec` in code that the test includes, except as `exit(1)` or "
         "`exit(EXIT_FAILURE)`. Honest if the call is never reached.",
     ),
+    "judged_otherwise": FlagRule(
+        "Another node judged the sample again, and its verdict differs, or its time by over a quarter.",
+        "The sample was judged by a node that joined with a token; a share of such results is judged twice.",
+        "None of yours: an organiser looks at both nodes.",
+    ),
     "failed_second_run": FlagRule(
         "The sample passed, and its second measurement in a round failed. The flag is of the verdict: the pass does "
         "not count until an organiser has looked.",

@@ -83,7 +83,7 @@ def test_four_submissions_tell_no_answer_and_a_fifth_gains_nothing(cast: Cast, m
     last = _done(sent(cast.entrant, made, track, "B", "exit 0 # last"))
     reveal(made)
     assert [row["passed"] for row in _told(cast, last)] == [False] * 3  # the first submission's replies: A
-    assert (_row(made).submission, _row(made).questions) == (last, 0.0)
+    assert (_row(made).submission, _row(made).figure("questions")[0]) == (last, 0.0)
 
 
 def test_the_first_reply_counts_though_its_submission_was_cancelled_at_once(
@@ -142,7 +142,7 @@ def test_replies_after_revealing_never_rank(cast: Cast, made: Release, track: Tr
     late = _done(sent(cast.entrant, made, track, "B"))
     assert _questions_right(late) == 0
     assert "sent after the questions were revealed" in late.samples.filter(problem__kind="choice")[0].invalid_reason
-    assert (_row(made).questions, _row(made).coding) == (0.0, 1.0)
+    assert (_row(made).figure("questions")[0], _row(made).figure("coding")[0]) == (0.0, 1.0)
     assert Submission.objects.get().state == "done"
 
 
@@ -176,13 +176,19 @@ def test_a_sealed_question_takes_one_sample_and_code_more(cast: Cast, made: Rele
         question_site.submitted(cast.entrant, made, track, *code, *replies, question_site.reply("ask/2", "Final: C"))
     _done(question_site.submitted(cast.entrant, made, track, *code, *replies))
     reveal(made)
-    assert (_row(made).questions, _row(made).n_samples) == (1.0, 12)  # no reply is missing
+    assert (_row(made).figure("questions")[0], _row(made).n_samples) == (1.0, 12)  # no reply is missing
 
 
 def test_until_it_reveals_the_board_counts_code_alone(cast: Cast, made: Release, track: Track) -> None:
     _done(sent(cast.entrant, made, track))
     row = _row(made)
-    assert (row.n_problems, row.n_samples, row.rank, row.questions, row.coding) == (3, 3, 1, None, 1.0)
+    assert (row.n_problems, row.n_samples, row.rank, row.figure("questions")[0], row.figure("coding")[0]) == (
+        3,
+        3,
+        1,
+        None,
+        1.0,
+    )
     assert set(row.groups) == {"ch2", "ch3"}
     assert ranking.rebuild(check=True) == []
     client = Client()

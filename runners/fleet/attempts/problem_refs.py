@@ -19,6 +19,11 @@ def limits_of(problem: Problem) -> ResourceLimits:
     return _known(problem.pk, problem.record_sha256)[1]
 
 
+def forget() -> None:
+    """Forget all problems, as after the database was replaced."""
+    _known.cache_clear()
+
+
 @lru_cache(KEPT)
 def _known(pk: int, sha256: str) -> tuple[ProblemRef, ResourceLimits]:
     """An edited problem has another record. Its files are added before it has any job, and never changed."""

@@ -106,7 +106,7 @@ def test_home_costs_the_same_with_more_rows(cast: Any) -> None:
     few = cost()
     for n in range(1, 8):
         more(n)
-    assert cost() == few <= 24
+    assert cost() == few <= 26
 
 
 @pytest.mark.parametrize("name", LISTS)

@@ -111,7 +111,7 @@ def test_the_reader_chooses_the_reference_without_a_script(client: Any, cast: Ca
     slugs = cast.entrant.slug, cast.strangers_entrant.slug
     page = _page(client, made)
     assert 'action="#test-1-differences"' in page
-    assert '<label>Compare with <select name="against">' in page
+    assert '<label>Compare with<select name="against">' in page
     assert f'<option value="{slugs[0]}" selected>' in page
     assert f"differences.json?track=cpu-test&amp;against={slugs[0]}" in page
     assert '<td class="num">−50.0</td>' in page
