@@ -182,13 +182,8 @@ def test_a_sealed_question_takes_one_sample_and_code_more(cast: Cast, made: Rele
 def test_until_it_reveals_the_board_counts_code_alone(cast: Cast, made: Release, track: Track) -> None:
     _done(sent(cast.entrant, made, track))
     row = _row(made)
-    assert (row.n_problems, row.n_samples, row.rank, row.figure("questions")[0], row.figure("coding")[0]) == (
-        3,
-        3,
-        1,
-        None,
-        1.0,
-    )
+    assert (row.n_problems, row.n_samples, row.rank) == (3, 3, 1)
+    assert (row.figure("questions")[0], row.figure("coding")[0]) == (None, 1.0)
     assert set(row.groups) == {"ch2", "ch3"}
     assert ranking.rebuild(check=True) == []
     client = Client()
