@@ -63,11 +63,11 @@ def _take(node: Node, queue: QuerySet[Job], most: int) -> list[Lease]:
     """Lease the first jobs of the queue. Another node's claim at the same time takes other rows."""
     if not connection.features.has_select_for_update_skip_locked and not queue.exists():
         return []  # on SQLite a transaction would take the lock of all writers
-    blobs.store().check()
     with transaction.atomic():
         jobs = _candidates(queue, node, most)
         if not jobs:
             return []
+        blobs.store().check()
         taken = Job.objects.filter(pk__in=[one.pk for one in jobs], state=JobState.QUEUED).update(
             state=JobState.LEASED,
             n_attempts=F("n_attempts") + 1,
