@@ -23,7 +23,9 @@ def test_there_is_an_image_for_each_toolkit_and_language() -> None:
 @pytest.mark.parametrize("path", DOCKERFILES, ids=lambda path: path.stem)
 def test_an_image_leaves_its_base_to_be_named_by_digest_and_its_user_without_rights(path: Path) -> None:
     found = instructions(path)
-    assert "FROM ${BASE}" in found
+    stages = [line for line in found if line.startswith("FROM")]
+    assert stages
+    assert all(re.fullmatch(r"FROM \$\{(CUDA_)?BASE\}( AS [a-z-]+)?", line) for line in stages)
     assert [line for line in found if line.startswith("USER")][-1] == "USER 65532:65532"
     assert "latest" not in "\n".join(found)
 
