@@ -1,22 +1,16 @@
-"""A file's description as the sandbox gives it, checked: nothing of it is trusted."""
+"""The description of a file with a `Model`, as the sandbox gives it, checked."""
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from problems.formats.set_descriptions import DescribedRefusal, Length, Name, StrictDescription, Text
 from problems.spec.function.dtypes import ArrayDtype
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 Path = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,299}$")]
-Length = Annotated[int, Field(ge=0, le=2**48)]
-Text = Annotated[str, Field(max_length=1000)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ModelValue(_Strict):
+class ModelValue(StrictDescription):
     """An input or output: an array, or a number that is the same in every call."""
 
     name: Name
@@ -26,7 +20,7 @@ class ModelValue(_Strict):
     value: bool | int | float | None = None
 
 
-class Weight(_Strict):
+class Weight(StrictDescription):
     """A tensor of the model's state, or one that it holds beside it."""
 
     name: Name
@@ -38,7 +32,7 @@ class Weight(_Strict):
     role: Literal["weight", "structure"]
 
 
-class Case(_Strict):
+class Case(StrictDescription):
     """One setting of the file."""
 
     inputs: Annotated[list[ModelValue], Field(max_length=64)]
@@ -49,16 +43,8 @@ class Case(_Strict):
     nesting: list[Any]
 
 
-class ModelRefusal(_Strict):
-    """The reason for which a file is not read."""
-
-    line: int
-    why: Text
-    remedy: Text
-
-
-class DescribedModel(_Strict):
+class DescribedModel(StrictDescription):
     """One case for each setting, or a refusal."""
 
     cases: list[Case] = Field(default_factory=list, max_length=64)
-    refused: ModelRefusal | None = None
+    refused: DescribedRefusal | None = None

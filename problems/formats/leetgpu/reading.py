@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import Field, FiniteFloat
 
 from problems.formats.errors import PackRefused
 from problems.formats.leetgpu import inside
+from problems.formats.set_descriptions import DescribedRefusal, Length, Name, StrictDescription
 from problems.formats.set_files import slug_of
 from problems.formats.set_folders import Dims, dims_over, embedded, front_matter
 from problems.spec.function.dtypes import ParameterDtype
@@ -18,31 +19,18 @@ TERMS = (
     " publish no release of it."
 )
 MODULE = Path(inside.__file__).parent / "challenge.py"
-Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ChallengeValue(_Strict):
+class ChallengeValue(StrictDescription):
     """A parameter in one test."""
 
     kind: Literal["array", "scalar"]
     dtype: ParameterDtype
-    shape: Annotated[list[Annotated[int, Field(ge=0, le=2**48)]], Field(max_length=8)] = Field(default_factory=list)
+    shape: Annotated[list[Length], Field(max_length=8)] = Field(default_factory=list)
     value: bool | int | float | None = None
 
 
-class ChallengeRefusal(_Strict):
-    """The reason for which a challenge is not read."""
-
-    line: int
-    why: Annotated[str, Field(max_length=1000)]
-    remedy: Annotated[str, Field(max_length=1000)]
-
-
-class DescribedChallenge(_Strict):
+class DescribedChallenge(StrictDescription):
     """A challenge as the sandbox describes it, or a refusal."""
 
     title: str = ""
@@ -50,7 +38,7 @@ class DescribedChallenge(_Strict):
     atol: Annotated[FiniteFloat, Field(ge=0)] = 0.0
     directions: dict[Name, Literal["in", "out", "inout"]] = Field(default_factory=dict)
     cases: list[dict[Name, ChallengeValue]] = Field(default_factory=list, max_length=256)
-    refused: ChallengeRefusal | None = None
+    refused: DescribedRefusal | None = None
 
 
 def challenge_files(root: Path) -> list[Path]:
