@@ -37,7 +37,7 @@ class SlurmFailed(Exception):
 
 
 @dataclass(frozen=True)
-class OpenJobs:
+class QueueBounds:
     """One queue of the site, and the bounds within which nodes are started for it."""
 
     track: str
@@ -69,7 +69,7 @@ def slurm(
 
     Needs PODIUM_SITE_URL, PODIUM_METRICS_TOKEN and PODIUM_JOIN_TOKEN. Running it again submits nothing twice.
     """
-    queue = OpenJobs(track, stage, jobs, most)
+    queue = QueueBounds(track, stage, jobs, most)
     with refusing(SlurmFailed):
         settings = _settings()
         while True:
@@ -88,7 +88,7 @@ def _settings() -> dict[str, str]:
     return {name: os.environ[name] for name in NEEDED}
 
 
-def _open_jobs(settings: dict[str, str], queue: OpenJobs) -> int:
+def _open_jobs(settings: dict[str, str], queue: QueueBounds) -> int:
     """The site's own count of queued and leased jobs. Raises SlurmFailed."""
     try:
         answer = requests.get(
@@ -103,7 +103,7 @@ def _open_jobs(settings: dict[str, str], queue: OpenJobs) -> int:
         raise SlurmFailed(f"The site does not tell its open jobs: {error}") from None
 
 
-def _nodes_there(queue: OpenJobs) -> int:
+def _nodes_there(queue: QueueBounds) -> int:
     """This user's jobs of the queue that wait or run. Raises SlurmFailed."""
     listed = _run(
         ["squeue", "--me", "--noheader", "--array", f"--name={queue.name}", f"--states={THERE}", "--format=%i"]
@@ -111,7 +111,7 @@ def _nodes_there(queue: OpenJobs) -> int:
     return len(listed.split())
 
 
-def _submit(queue: OpenJobs, n_new: int, until_idle: int, grace: int, options: list[str]) -> str:
+def _submit(queue: QueueBounds, n_new: int, until_idle: int, grace: int, options: list[str]) -> str:
     """Submit a job array of nodes, in words. Raises SlurmFailed."""
     node = [sys.executable, "-m", "podium.cli", "node", "--until-idle", str(until_idle), "--grace", str(grace)]
     command = ["sbatch", "--parsable", f"--job-name={queue.name}", f"--array=1-{n_new}"]

@@ -128,7 +128,7 @@ GFLOPS = Metric(
     Average.GEOMETRIC,
     unit="",
     missing="No problem counts here that declares work and has a baseline time that may rank.",
-    no_interval="Problems differ in GFLOPS by orders of magnitude, whoever solves them.",
+    no_interval="Problems differ in GFLOPS by orders of magnitude for every entrant.",
     exported={"gflops_problems": "problems", "gflops_own": "own"},
 )
 ROOFLINE = Metric(

@@ -13,7 +13,7 @@ MOST_CLAIMED = 64
 class ClaimRequest(WireModel):
     """Asks for jobs of a track's stage. The answer is `Claimed`.
 
-    Without `most`, as before version 3, the answer is a `Work`, or 204 if none is queued.
+    A node of version 2 sends no `most`. Its answer is one `Work`, or 204 if no job is queued.
     """
 
     protocol_version: int

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from podium.slurm import OpenJobs
+from podium.slurm import QueueBounds
 
 TOKEN = "of-the-scraper"
 
@@ -61,7 +61,7 @@ def run(cluster: Path, site: str, *options: str, token: str = TOKEN) -> "subproc
     ("n_open", "n_there", "lacking"), [(0, 0, 0), (1, 0, 1), (8, 0, 1), (9, 0, 2), (9, 2, 0), (9, 5, 0), (900, 3, 7)]
 )
 def test_nodes_follow_the_open_jobs_up_to_the_cap(n_open: int, n_there: int, lacking: int) -> None:
-    assert OpenJobs("cpu", "both", jobs=8, most=10).lacking(n_open, n_there) == lacking
+    assert QueueBounds("cpu", "both", jobs=8, most=10).lacking(n_open, n_there) == lacking
 
 
 def test_an_array_of_the_lacking_nodes_is_submitted(cluster: Path, site: str) -> None:

@@ -22,7 +22,7 @@ Called = tuple[Times, int, str]
 
 
 class Calls:
-    """Calls of a case: drawn, checked and counted, by whichever clock they are timed."""
+    """Calls of a case: drawn, checked and counted, for both clocks."""
 
     def __init__(self, match: Match, sets: Sequence[Buffers], number: int, plan: Plan) -> None:
         self.match = match
@@ -57,7 +57,7 @@ class Calls:
         return complaint
 
     def reply(self, timed: Sequence[Times], **own: Any) -> CaseReply:
-        """The reply on these calls, with the facts of whichever clock timed them."""
+        """The reply on these calls, with further facts of the clock that timed them."""
         prepare_ms, check_ms = self._prepare_s * 1e3, self._check_s * 1e3
         clock_ns = [one.clock_ns for one in timed]
         return CaseReply(
