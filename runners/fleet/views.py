@@ -24,6 +24,7 @@ from leaderboard.site import client_address
 from runners.fleet.attempts import claim as claims
 from runners.fleet.attempts import report as reports
 from runners.fleet.attempts import uploads
+from runners.fleet.attempts.claim import token_digest
 from runners.fleet.attempts.renewals import RENEWALS, hold_for, note_alive
 from runners.fleet.attempts.returns import give_back
 from runners.fleet.attempts.work import for_node
@@ -103,15 +104,9 @@ def _turned_away(request: HttpRequest, of: Mapping[str, Any]) -> HttpResponse:
     return answer
 
 
-def _secret_digest(request: HttpRequest) -> str:
-    """The digest of the node's token; of no token, that of an empty one, which no node has."""
-    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    return claims.digest_of(secret if scheme == "Bearer" else "")
-
-
 def _node(request: HttpRequest, *, notes: bool = True) -> Node:
     """The node of the token. `notes` stores that it was seen; a hello is judged before."""
-    node = Node.objects.filter(token_digest=_secret_digest(request)).first()
+    node = Node.objects.filter(token_digest=token_digest(request)).first()
     if node is None:
         raise NodeRefused(
             401, "unknown_node", "No node has this token. An organiser makes one with `manage.py add_node`."
@@ -129,7 +124,7 @@ def _seen(node: Node) -> Node:
 
 def _grant(request: HttpRequest, track: str, stage: str) -> NodeGrant:
     """The node's grant of this queue, with node and track."""
-    of_node = NodeGrant.objects.filter(node__token_digest=_secret_digest(request), track__slug=track, stage=stage)
+    of_node = NodeGrant.objects.filter(node__token_digest=token_digest(request), track__slug=track, stage=stage)
     found = of_node.select_related("node", "track").first()
     if found is None:
         node = _node(request)
@@ -143,7 +138,7 @@ def _grant(request: HttpRequest, track: str, stage: str) -> NodeGrant:
 def _attempt(request: HttpRequest, pk: UUID, rows: QuerySet[Attempt] | None = None) -> Attempt:
     """The node's attempt with its job and node, by one query."""
     own = (Attempt.objects.select_related("job", "node") if rows is None else rows).filter(
-        pk=pk, node__token_digest=_secret_digest(request)
+        pk=pk, node__token_digest=token_digest(request)
     )
     attempt, secret = own.first(), request.headers.get("X-Podium-Attempt", "")
     if attempt is None:
@@ -204,7 +199,7 @@ def hello(request: HttpRequest) -> HttpResponse:
 def join(request: HttpRequest) -> HttpResponse:
     said = JoinRequest.model_validate_json(_without_nul(_body(request)))
     _check_version(said.protocol_version)
-    node, secret = joining.join(_secret_digest(request), said.name, client_address.of(request))
+    node, secret = joining.join(token_digest(request), said.name, client_address.of(request))
     return _json(JoinReply(node=node.slug, token=secret, broker_url=settings.NODE_BROKER_URL), 201)
 
 

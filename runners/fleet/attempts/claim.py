@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.http import HttpRequest
 from django.utils import timezone
 
 from leaderboard import blobs
@@ -37,6 +38,12 @@ class Lease:
 
 def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def token_digest(request: HttpRequest) -> str:
+    """The digest of the node's token; of no token, that of an empty one, which no node has."""
+    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+    return digest_of(secret if scheme == "Bearer" else "")
 
 
 def claim(grant: NodeGrant, most: int = 1) -> list[Work]:

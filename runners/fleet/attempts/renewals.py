@@ -17,7 +17,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 
-from runners.fleet.attempts.claim import digest_of
+from runners.fleet.attempts.claim import token_digest
 from runners.fleet.models import Attempt, AttemptState, Job, JobState
 from runners.wire.alive import HEADER, MOST_NAMED
 from runners.wire.queues import LONGEST_ATTEMPT_SECONDS
@@ -76,16 +76,12 @@ def note_alive(request: HttpRequest) -> None:
     """Gather the leases that a call names. The node's token is checked when they are renewed."""
     if named := request.headers.get(HEADER, ""):
         until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
-        RENEWALS.note(_token_digest(request), _read(named), until)
+        RENEWALS.note(token_digest(request), _read(named), until)
 
 
 def hold_for(request: HttpRequest, attempt: UUID, seconds: float) -> None:
     """Gather the lease of an attempt whose report was turned away, so that it lasts this long."""
-    RENEWALS.note(_token_digest(request), [attempt], timezone.now() + timedelta(seconds=seconds))
-
-
-def _token_digest(request: HttpRequest) -> str:
-    return digest_of(request.headers.get("Authorization", "").partition(" ")[2])
+    RENEWALS.note(token_digest(request), [attempt], timezone.now() + timedelta(seconds=seconds))
 
 
 def _read(named: str) -> list[UUID]:
