@@ -16,13 +16,12 @@ class ProcessActivity:
     """The work of one process of a run.
 
     `exclusive_s`: seconds in which a benchmark had a device alone; `shared_s`: seconds in which other commands had one.
-    `builds_s`: the sum over all builds, waits for a slot included. `measured_again`: times taken once more alone.
+    `builds_s`: the sum over all builds, waits for a slot included.
     """
 
     exclusive_s: float
     shared_s: float
     builds_s: float
-    measured_again: int
 
 
 def read(path: Path) -> list[Event]:
@@ -37,7 +36,6 @@ def activity(events: Sequence[Event]) -> ProcessActivity:
         exclusive_s=_union_s([*_turns(events, alone=True), *_ungated_benchmarks(events)]),
         shared_s=_union_s(_turns(events, alone=False)),
         builds_s=sum(one["ended_ns"] - one["began_ns"] for one in builds) / 1e9,
-        measured_again=sum(one["event"] == "MeasuredAgain" for one in events),
     )
 
 

@@ -27,13 +27,13 @@ OLDER_GOAL = 1.25
 SHOWN = {
     "part": "part", "seed": "seed", "repeat": "repeat", "commit": "commit", "seconds": "seconds", "ended": "ended",
     "processes": "processes", "device_seconds": "device", "cpu_seconds_per_core": "cpu/cores",
-    "bound_seconds": "bound", "graded": "graded", "passed": "passed", "flagged": "flagged", "measured_again": "again",
+    "bound_seconds": "bound", "graded": "graded", "passed": "passed", "flagged": "flagged",
     "speedups": "speedups", "within": "within",
 }  # fmt: skip
 """The columns of the reader's table and their heads."""
 LEGEND = (
     "device: seconds in which a benchmark had the device alone. cpu/cores: processor seconds over cores. bound: the "
-    "larger of both; a run cannot take less. again: times that were measured again alone. speedups: those of times of "
+    "larger of both; a run cannot take less. speedups: those of times of "
     "at least 0.1 ms; within: those within 3 % of 1. In part ranked the limits are 1 ms and 1 %."
 )
 
@@ -117,7 +117,6 @@ def _figures(record: Record, run: RunRecord, machines: Sequence[str], accuracy: 
         "shared_device_seconds": round(sum(one.shared_s for one in activities), 1) if has_events else "",
         "bound_seconds": round(max(per_core_s, device_s), 1) if has_events else "",
         "builds_seconds": round(sum(one.builds_s for one in activities)) if has_events else "",
-        "measured_again": sum(one.measured_again for one in activities) if has_events else "",
         **asdict(counts(read_rows(record.rows(run.key)))),
         "speedups": accuracy.n if accuracy else "",
         "within": accuracy.n_within if accuracy else "",

@@ -91,7 +91,7 @@ FLAG_RULES: Mapping[str, FlagRule] = {
         "Work moved from the GPU to the processor.",
         "`quick` beside others, in place of `saving_not_seen`: more processor time than the reference's "
         "by more than 0.65 s (Python: 5.4 s) plus 60 %.",
-        "Nothing: the sample is measured again alone, so this flag never stays on a result.",
+        "Compute on the GPU. Honest if your program prepares more on the host than the reference does.",
     ),
     "longer_than_the_run": FlagRule(
         "A printed time is longer than the program ran.",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.compute_eval_gpu.events import activity, read
-from runners.agent.ground.events import CommandRan, MeasuredAgain, StageEntered, TurnChanged
+from runners.agent.ground.events import CommandRan, StageEntered, TurnChanged
 from tests.benchmarks.rows import ran, turn
 
 
@@ -45,10 +45,9 @@ def test_benchmarks_without_turns_that_wait_for_each_other_count_once() -> None:
     assert activity([ran("benchmark", "a", 0.0, 3.0), ran("benchmark", "b", 1.0, 5.0)]).exclusive_s == 5.0
 
 
-def test_builds_and_second_measurements_are_counted() -> None:
-    again = {"event": "MeasuredAgain", "task_id": "a", "reasons": ["few launches"]}
-    found = activity([ran("build", "a", 0.0, 3.0), ran("build", "a", 1.0, 2.0, is_reference=True), again])
-    assert (found.builds_s, found.measured_again) == (4.0, 1)
+def test_builds_are_counted() -> None:
+    found = activity([ran("build", "a", 0.0, 3.0), ran("build", "a", 1.0, 2.0, is_reference=True)])
+    assert found.builds_s == 4.0
 
 
 def test_the_agents_own_events_can_be_read(tmp_path: Path) -> None:
@@ -58,13 +57,12 @@ def test_the_agents_own_events_can_be_read(tmp_path: Path) -> None:
         TurnChanged("a", False, True, "open", 10**9),
         TurnChanged("a", False, True, "close", 3 * 10**9),
         CommandRan("benchmark", "a", False, 0, 4 * 10**9),
-        MeasuredAgain("a", ("few launches",)),
     ]
     path = tmp_path / "events.jsonl"
     lines = [json.dumps({"event": type(one).__name__, **asdict(one)}) for one in told]
     path.write_text("\n".join(lines) + "\n" + lines[0][:12])
     found = activity(read(path))
-    assert (found.exclusive_s, found.measured_again) == (pytest.approx(2.0), 1)
+    assert found.exclusive_s == pytest.approx(2.0)
 
 
 def test_no_events_are_no_time() -> None:

@@ -50,15 +50,7 @@ class TurnChanged:
     at_ns: int
 
 
-@dataclass(frozen=True)
-class MeasuredAgain:
-    """A time that was measured beside others is measured again alone."""
-
-    task_id: str
-    reasons: tuple[str, ...]
-
-
-Event = StageEntered | BuildPrinted | CaseEnded | CommandRan | TurnChanged | MeasuredAgain
+Event = StageEntered | BuildPrinted | CaseEnded | CommandRan | TurnChanged
 
 
 def _ignore(_event: Event) -> None:

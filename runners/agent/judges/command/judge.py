@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from runners.agent.devices.lanes import Place
-from runners.agent.ground.events import MeasuredAgain, Progress, StageEntered
+from runners.agent.ground.events import Progress, StageEntered
 from runners.agent.job.environment import NodeEnvironment
 from runners.agent.job.job import Job
 from runners.agent.judges.command import traffic
@@ -177,26 +177,11 @@ class CommandJudge:
         return measured
 
     def _timed(self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> Timed:
-        """Time under the job's policy. A flagged `quick` time is measured again alone."""
+        """Time under the job's policy."""
         is_ranked = subject.job.rules.timing_policy is TimingPolicy.RANKED
-        timed = (self._stopwatch.ranked if is_ranked else self._stopwatch.quick)(subject, product, timer, progress)
-        if timed.for_graphs is not None:
-            return self._timed(subject, product, timed.for_graphs, progress)
-        reasons = () if is_ranked else self._doubts(subject, timed)
-        if not reasons:
-            return timed
-        progress.tell(MeasuredAgain(subject.problem.task_id, reasons))
-        again = self._stopwatch.confirm(subject, product, timer, progress)
-        return self._stopwatch.confirm(subject, product, again.for_graphs, progress) if again.for_graphs else again
-
-    def _doubts(self, subject: CommandSubject, timed: Timed) -> tuple[str, ...]:
-        """The reasons to measure again alone. A failed run is one of them: beside others, memory may have run out."""
-        if not timed.timer.waits_at_gate:
-            return ()
-        if timed.candidate.failed:
-            return () if timed.candidate.hung else ("The benchmark failed.",)
-        peaks = self._environment.peaks(subject.place.device)
-        return tuple(one.detail for one in findings_of(subject.problem, timed, peaks))
+        time_it = self._stopwatch.ranked if is_ranked else self._stopwatch.quick
+        timed = time_it(subject, product, timer, progress)
+        return time_it(subject, product, timed.for_graphs, progress) if timed.for_graphs else timed
 
     def _with_traffic(
         self, subject: CommandSubject, product: bytes, measured: MeasuredCommand, progress: Progress

@@ -209,24 +209,17 @@ class Stopwatch:
         """One process of the candidate, and one of the baseline that a few samples on the same device may share.
 
         Benchmarks that wait at the gate run beside others. If the times differ as they may there by chance, both roles
-        are timed once more, and the faster series of each counts. The reference is built and tested first, so that both
+        are timed once more, and the faster series of each counts. A candidate that fails there without hanging runs
+        again alone, because others may have taken the memory. The reference is built and tested first, so that both
         roles are timed in the same circumstances. Raises as `benchmark`.
         """
         reference = self._baseline_of(subject, progress)
         if reference is None:
-            return Timed(timer, self._one(subject, product, timer, progress))
+            return Timed(timer, self._candidate(subject, product, timer, progress))
         timed = self._beside(subject, product, reference, timer, progress, look=1)
         if not timed.may_be_disturbed:
             return timed
         return timed.or_faster(self._beside(subject, product, reference, timer, progress, look=2))
-
-    def confirm(self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> Timed:
-        """As `quick`, but nothing else runs or starts on the device, so that no other program can disturb the time."""
-        reference = self._baseline_of(subject, progress)
-        candidate = self._one(subject, product, timer, progress, Seats.ALONE)
-        if reference is None:
-            return Timed(timer, candidate)
-        return _compared(timer, candidate, self._baseline(reference, timer, progress, Seats.ALONE))
 
     def ranked(self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> Timed:
         """Six new processes of each role in turns, on a device that nothing else uses. Raises as `benchmark`."""
@@ -272,9 +265,16 @@ class Stopwatch:
     ) -> Timed:
         """Both roles at once. A second look shares its baseline with other second looks only."""
         with ThreadPoolExecutor(1, thread_name_prefix="baseline") as pool:
-            shared = pool.submit(self._baseline, reference, timer, progress, Seats.BESIDE, look)
-            candidate = self._one(subject, product, timer, progress)
-            return _compared(timer, candidate, shared.result())
+            shared = pool.submit(self._baseline, reference, timer, progress, look)
+            candidate = self._candidate(subject, product, timer, progress)
+            base = shared.result()
+            return Timed(timer, candidate, base.series, base.key, base.measured_at)
+
+    def _candidate(self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> Series:
+        series = self._one(subject, product, timer, progress)
+        if timer.waits_at_gate and series.failed and not series.hung:
+            return self._one(subject, product, timer, progress, Seats.ALONE)
+        return series
 
     def _one(
         self, subject: CommandSubject, product: bytes, timer: Timer, progress: Progress, seats: Seats = Seats.BESIDE
@@ -305,27 +305,18 @@ class Stopwatch:
         known = self._references.prepare(reference, progress) if reference else None
         return (reference, known.product) if reference and known and known.passed else None
 
-    def _baseline(
-        self, side: tuple[CommandSubject, bytes], timer: Timer, progress: Progress, seats: Seats, look: int = 1
-    ) -> _Shared:
+    def _baseline(self, side: tuple[CommandSubject, bytes], timer: Timer, progress: Progress, look: int) -> _Shared:
         reference, product = side
-        key = (reference.shared_key, reference.place.device, timer.name, seats, look)
-        time_it = partial(self._time, reference, product, timer, progress, seats)
+        key = (reference.shared_key, reference.place.device, timer.name, look)
+        time_it = partial(self._time, reference, product, timer, progress)
         return self._baselines.near(key, time_it, progress.cancelled)
 
-    def _time(
-        self, reference: CommandSubject, product: bytes, timer: Timer, progress: Progress, seats: Seats
-    ) -> _Shared:
-        series = self._one(reference, product, timer, progress, seats)
+    def _time(self, reference: CommandSubject, product: bytes, timer: Timer, progress: Progress) -> _Shared:
+        series = self._one(reference, product, timer, progress)
         where = self._environment.name or "here"
         device = f"{reference.place.device}@" if reference.place.device else ""
-        alone = "@alone" if seats is Seats.ALONE else ""
         when = datetime.now(UTC).isoformat()
-        return _Shared(series, f"{reference.job.problem_sha256[:16]}@{when}@{device}{where}{alone}", when)
-
-
-def _compared(timer: Timer, candidate: Series, shared: _Shared) -> Timed:
-    return Timed(timer, candidate, shared.series, shared.key, shared.measured_at)
+        return _Shared(series, f"{reference.job.problem_sha256[:16]}@{when}@{device}{where}", when)
 
 
 @dataclass
