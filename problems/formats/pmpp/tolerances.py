@@ -4,6 +4,7 @@
 `fabs(got - expected) <= relative * fabs(got)` lets infinity pass. The rule finds *errors*: absolute differences, and
 variables and functions computed from them. A larger error is always worse. So each comparison of an error with a bound
 becomes a call that also demands a finite error. Nothing else of the harness changes, and no line moves.
+The harnesses of 34 of pmpp-eval's 53 tasks (`79334a7`) have such comparisons.
 """
 
 import posixpath
