@@ -12,7 +12,8 @@ MOST_ROWS, MOST_LINES = 5, 2
 MOST_CHARACTERS = 200
 """Limit of each text: longer ones are cut before they are measured."""
 _FONT = settings.BASE_DIR / "static/vendor/dejavu/2.37/DejaVuSans.ttf"
-_PAGE, _INK, _DIM, _ACCENT, _TINT = "#13171d", "#f3f6f7", "#9aa6b4", "#5cc4bd", "#1f262f"
+_PAGE, _INK, _DIM, _TINT = "#0c1f24", "#f3f6f7", "#a9b9bb", "#18333a"
+_GOLD, _SILVER, _BRONZE = "#f0b429", "#b8c4cc", "#d08b57"
 _MARGIN = 64
 
 
@@ -54,10 +55,12 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
 
 
 def _brand(canvas: ImageDraw.ImageDraw) -> None:
-    """Three steps and the name."""
-    for left, height in ((_MARGIN, 22), (_MARGIN + 18, 36), (_MARGIN + 36, 14)):
-        canvas.rectangle((left, 84 - height, left + 14, 84), fill=_ACCENT)
-    canvas.text((_MARGIN + 66, 48), "Podium", font=_font(32), fill=_ACCENT)
+    """The icon's three steps, the first with its peak, and the name."""
+    canvas.rectangle((_MARGIN, 62, _MARGIN + 14, 88), fill=_SILVER)
+    canvas.polygon([(_MARGIN + 18, 52), (_MARGIN + 26, 38), (_MARGIN + 34, 52)], fill=_GOLD)
+    canvas.rectangle((_MARGIN + 18, 52, _MARGIN + 34, 88), fill=_GOLD)
+    canvas.rectangle((_MARGIN + 38, 70, _MARGIN + 52, 88), fill=_BRONZE)
+    canvas.text((_MARGIN + 68, 48), "Podium", font=_font(34), fill=_INK)
 
 
 def _table(canvas: ImageDraw.ImageDraw, rows: Sequence[CardRow]) -> None:
@@ -68,7 +71,9 @@ def _table(canvas: ImageDraw.ImageDraw, rows: Sequence[CardRow]) -> None:
         y = top + n * height
         width = round((WIDTH - 2 * _MARGIN) * min(1.0, max(0.0, row.share)))
         canvas.rectangle((_MARGIN, y, _MARGIN + width, y + height - 8), fill=_TINT)
-        canvas.text((_MARGIN + 16, y + 6), row.rank, font=_font(26), fill=_ACCENT)
+        medal = {"1": _GOLD, "2": _SILVER, "3": _BRONZE}.get(row.rank)
+        canvas.rectangle((_MARGIN, y, _MARGIN + 6, y + height - 8), fill=medal or _TINT)
+        canvas.text((_MARGIN + 20, y + 6), row.rank, font=_font(26), fill=medal or _DIM)
         score_px = canvas.textlength(row.score, font=_font(26))
         canvas.text((WIDTH - _MARGIN - 16 - score_px, y + 6), row.score, font=_font(26), fill=_INK)
         room = WIDTH - 2 * _MARGIN - 120 - score_px

@@ -63,6 +63,10 @@ def _row(row: Row, columns: Sequence[Column], entrant: str, links: Links, is_ope
     return f'<tr class="{tone}" id="row-{slug}">{_rank(row)}{_model(row, entrant, links, is_open)}{cells}</tr>{more}'
 
 
+MEDALS = {1: "first", 2: "second", 3: "third"}
+"""The class of a rank's medal."""
+
+
 def _rank(row: Row) -> str:
     if row["rank"] is None:
         return f'<td class="num rank" title="{escape(_why_unranked(row))}">–</td>'
@@ -72,7 +76,15 @@ def _rank(row: Row) -> str:
         title = f"Fewer than {FEW_PROBLEMS} problems tell too little for an interval of the rank."
     else:
         interval, title = f"({low}–{high})" if low != high else "", f"95 % interval of the rank: {low}–{high}"
-    return f'<td class="num rank" title="{title}"><b>{row["rank"]}</b> <small>{interval}</small></td>'
+    return f'<td class="num rank" title="{title}">{_place(row["rank"], low, high)} <small>{interval}</small></td>'
+
+
+def _place(rank: int, low: int | None, high: int | None) -> str:
+    """The rank; of the first three a medal, which is filled only where the interval holds no other rank."""
+    if rank not in MEDALS:
+        return f"<b>{rank}</b>"
+    sure = " sure" if low == high == rank else ""
+    return f'<b class="medal {MEDALS[rank]}{sure}">{rank}</b>'
 
 
 _NO_FIGURE = {True: "incomplete", False: "no figure in the metric that ranks"}

@@ -108,3 +108,21 @@ def test_an_address_stays_an_address(part: str) -> None:
     row = row_of()
     html = board_html.body([row], [COLUMN], links, row["entrant__slug"] if is_open else "")
     check(Seen(html))
+
+
+@pytest.mark.parametrize(
+    ("rank", "low", "high", "medal"),
+    [
+        (1, 1, 1, "medal first sure"),
+        (1, 1, 2, "medal first"),
+        (2, None, None, "medal second"),
+        (3, 2, 4, "medal third"),
+        (4, 4, 4, ""),
+    ],
+)
+def test_the_first_three_have_medals_filled_where_the_interval_holds_no_other_rank(
+    rank: int, low: int | None, high: int | None, medal: str
+) -> None:
+    html = board_html.body([row_of(rank=rank, rank_low=low, rank_high=high)], [COLUMN], LINKS, "")
+    assert (f'<b class="{medal}">{rank}</b>' if medal else f"<b>{rank}</b>") in html
+    assert ("medal" in html) == bool(medal)
