@@ -20,6 +20,7 @@ from leaderboard.charts.chart import (
     titled,
 )
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.scales import is_wide, log_axis, ratio_range
 from scoring.metrics import Metric
 
 if TYPE_CHECKING:
@@ -68,13 +69,19 @@ def spec(rows: Sequence[DatedResult]) -> Spec:
     ahead = set(best)
     others = [row for row in rows if row not in ahead]
     points = [_points(others, metric, 7, 0.55, ""), _points(best, metric, 11, 1.0, "top left")]
-    top = 1.0 if metric.unit == "%" else max(row.score for row in rows) or 1.0
-    shares = {"tickformat": ".0%"} if metric.unit == "%" else {}
-    y = axis(titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
     return {
         "data": [line, *(one for one in points if one["x"])],
-        "layout": layout(days_axis([row.at for row in rows]), y),
+        "layout": layout(days_axis([row.at for row in rows]), _scores(metric, [row.score for row in rows])),
     }
+
+
+def _scores(metric: Metric, scores: Sequence[float]) -> Spec:
+    if metric.unit != "%" and is_wide(scores):
+        low, high = ratio_range(scores, room=0.1)
+        return log_axis(titled(metric), low, high)
+    top = 1.0 if metric.unit == "%" else max(scores) or 1.0
+    shares = {"tickformat": ".0%"} if metric.unit == "%" else {}
+    return axis(titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
 
 
 def _points(rows: Sequence[DatedResult], metric: Metric, size: int, opacity: float, side: str) -> Spec:

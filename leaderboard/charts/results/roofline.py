@@ -1,11 +1,13 @@
 """A problem under its track's roofline: each entrant's best time as a rate, below what it was measured to do."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leaderboard.charts.chart import GREY, Spec, Table, as_figure, axis, layout, plain
+from leaderboard.charts.chart import GREY, Spec, Table, as_figure, layout, plain
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.scales import log_axis
 from leaderboard.site.numerals import milliseconds, percent, significant
 
 if TYPE_CHECKING:
@@ -16,10 +18,10 @@ CAPTION = (
     " slope, its matrix products on the flat. The problem's declared work decides where it stands; above the roof lies"
     " what the cache served."
 )
-_SIDES = ("middle right", "middle left")
-"""All points stand above one another; neighbours' names go to different sides."""
-MAX_LABELS = 10
-"""Beyond this many names the points are named on hover only."""
+LEAST_FRAME_PX, NAME_PX, LINE_PX = 340, 18, 34
+"""The frame's least height, the height that a name takes, and the length of the line from a point to its name."""
+_AROUND_PX = 110
+"""Height of a figure beyond its frame."""
 REACH = 8.0
 """The factor by which the roof is drawn beyond the outermost point."""
 
@@ -57,11 +59,48 @@ class Point:
 
 
 def spec(roofs: Sequence[Roof], points: Sequence[Point]) -> Spec:
-    x = axis("Floating-point operations a byte", type="log", dtick=1)
-    y = axis(f"GFLOPS ({', '.join(roof.dtype for roof in roofs)})", type="log", dtick=1)
-    named = len(points) <= MAX_LABELS
-    drawn = [_point(one, _SIDES[n % len(_SIDES)] if named else "") for n, one in enumerate(points)]
-    return {"data": [*(_roof(roof, points, roofs) for roof in roofs), *drawn], "layout": layout(x, y)}
+    lines = [_roof(roof, points, roofs) for roof in roofs]
+    places = [math.log10(x) for line in lines for x in line["x"]] + [math.log10(one.intensity) for one in points]
+    rates = [math.log10(y) for line in lines for y in line["y"]] + [math.log10(one.gflops) for one in points]
+    x = log_axis("Floating-point operations a byte", min(places), max(places))
+    low, high = min(rates) - 0.15, max(rates) + 0.15
+    y = log_axis(f"GFLOPS ({', '.join(roof.dtype for roof in roofs)})", low, high)
+    frame_px = max(LEAST_FRAME_PX, NAME_PX * (len(points) // 2 + 2))
+    more = {"annotations": _names(points, low, high, frame_px), "height": frame_px + _AROUND_PX}
+    return {"data": [*lines, *map(_point, points)], "layout": layout(x, y, **more)}
+
+
+def _names(points: Sequence[Point], low: float, high: float, frame_px: float) -> list[Spec]:
+    """Every point's name with a line to it, left and right by turns, so far apart that none lies on another."""
+    by_height = sorted(points, key=lambda one: one.gflops)
+    return [
+        note
+        for side in (0, 1)
+        for note in _column(by_height[side::2], ("right", -LINE_PX) if side else ("left", LINE_PX), low, high, frame_px)
+    ]
+
+
+def _column(points: Sequence[Point], side: tuple[str, int], low: float, high: float, frame_px: float) -> Iterator[Spec]:
+    anchor, across_px = side
+    wanted = [frame_px * (math.log10(one.gflops) - low) / (high - low) for one in points]
+    for one, at_px, name_px in zip(points, wanted, spread_out(wanted, NAME_PX, frame_px), strict=True):
+        yield {
+            "x": math.log10(one.intensity), "y": math.log10(one.gflops), "text": plain(one.name),
+            "ax": across_px, "ay": at_px - name_px, "xanchor": anchor, "yanchor": "middle",
+            "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": GREY, "standoff": 6,
+        }  # fmt: skip
+
+
+def spread_out(wanted: Sequence[float], gap: float, end: float) -> list[float]:
+    """Rising places from 0 to `end`, each near the wanted one and at least `gap` above the one before."""
+    places: list[float] = []
+    for one in wanted:
+        places.append(max(one, places[-1] + gap if places else gap / 2))
+    limit = end - gap / 2
+    for n in reversed(range(len(places))):
+        places[n] = min(places[n], limit)
+        limit = places[n] - gap
+    return places
 
 
 def _roof(roof: Roof, points: Sequence[Point], roofs: Sequence[Roof]) -> Spec:
@@ -78,18 +117,16 @@ def _roof(roof: Roof, points: Sequence[Point], roofs: Sequence[Roof]) -> Spec:
     }
 
 
-def _point(one: Point, side: str) -> Spec:
-    """`side`: where its name stands; empty where it is named on hover only."""
+def _point(one: Point) -> Spec:
     reference = one.entrant_id is None
     colour = GREY if one.entrant_id is None else colour_of(one.entrant_id)
     return {
         "type": "scatter",
-        "mode": "markers+text" if side else "markers",
+        "mode": "markers",
         "name": plain(one.name),
         "x": [one.intensity],
         "y": [one.gflops],
         "text": [plain(one.name)],
-        "textposition": side or "middle right",
         "marker": {"size": 11, "color": colour, "symbol": "diamond" if reference else "circle"},
         "hovertemplate": f"%{{text}}<br>%{{y:.4g}} GFLOPS<br>{percent(one.roofline)} % of the roofline<extra></extra>",
     }

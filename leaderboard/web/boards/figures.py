@@ -63,4 +63,4 @@ def board_figure(
     else:
         address = with_track(address, track)
     name = f"{release.slug}-{chart.name}"
-    return ChartFigure(chart.title, chart.words(rows), name, address, chart.table(rows), choice)
+    return ChartFigure(chart.heading(rows), chart.words(rows), name, address, chart.table(rows), choice)

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
-from leaderboard.charts.chart import PASS_AT_1, Chart
+from leaderboard.charts.chart import Chart
 from leaderboard.charts.entrant import GROUPS, HISTORY, MAX_COMPARED, RESULTS, BoardResult, GroupShare, PastResult
 from leaderboard.models import Counted, Decision, Entrant, ProblemScore, Standing, SubmissionState
 from leaderboard.models.curation.decision import DecisionKind
@@ -21,6 +21,7 @@ from leaderboard.web.boards.charts import made_at
 from leaderboard.web.boards.figures import ChartFigure
 from leaderboard.web.shared.lookups import entrant_or_404
 from problems.spec.natural import natural_key
+from scoring.metrics import PASS_AT_1
 
 MAX_BOARDS = 20
 GROUP_BOARDS = 3
