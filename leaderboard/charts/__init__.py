@@ -1,5 +1,6 @@
 """The site's figures by name; each module has `spec` (what the browser draws), `figure` and `table` of plain rows."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from leaderboard.charts.boards import (
@@ -16,8 +17,8 @@ from leaderboard.charts.boards import (
     score_vs_cost,
     speedups,
 )
-from leaderboard.charts.chart import Chart, ranks_by_passes
-from scoring.metrics import Metric, Need
+from leaderboard.charts.chart import BoardRow, Chart, ranks_by_passes, vary
+from scoring.metrics import PASS_AT_1, SPEEDUP, Metric, Need
 
 RANKED = Chart(
     "ranked", ranked.title, ranked.caption, ranked.spec, ranked.table, lambda rows: not ranks_by_passes(rows)
@@ -71,6 +72,18 @@ _RANKED_OTHERWISE = (
 )  # fmt: skip
 BOARD_CHARTS: Final[dict[str, Chart[Any]]] = {one.name: one for one in _RANKED_BY_TIME}
 """The charts of a board."""
+
+
+def leading_chart(rows: Sequence[BoardRow]) -> Chart[BoardRow]:
+    """The chart of a page with only one: pass@1 against speedup where one of them ranks and both tell entrants apart.
+
+    Else the bars of the metric that ranks.
+    """
+    metric = rows[0].metric if rows else PASS_AT_1
+    speedups_vary = vary(row.figure(SPEEDUP)[0] for row in rows)
+    if metric in (PASS_AT_1, SPEEDUP) and speedups_vary and PASS_VS_SPEEDUP.is_shown(rows):
+        return PASS_VS_SPEEDUP
+    return PASS_AT_K if metric.k else RANKED
 
 
 def charts_for(metric: Metric | None) -> tuple[Chart[Any], ...]:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from leaderboard.boards.primary import primary_score
 from leaderboard.boards.problem_choice import Facet
 from leaderboard.models import Evaluation, Measurement
 from leaderboard.results.measured import measured_words
@@ -35,6 +36,7 @@ register.filter("milliseconds", numerals.milliseconds)
 register.filter("size", numerals.size)
 register.filter("duration", numerals.duration)
 register.filter("measured", measured_words)
+register.filter("primary_score", primary_score)
 register.filter("markdown", as_html)
 register.simple_tag(account_nav)
 register.filter("code", highlight.code)

@@ -52,7 +52,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "pages": [(number, query.url(page=number)) for number in range(1, found.n_pages + 1)],
         "exports": query.url(page=1, expanded=""), "is_live": _is_live(release, query),
         "unfiltered": BoardQuery(
-            track=query.track, k=query.k, group=query.group, choice=query.choice, as_of=query.as_of
+            query.track, query.ranked_by, query.k, group=query.group, choice=query.choice, as_of=query.as_of
         ).url(),
     }  # fmt: skip
     return render(request, "podium/boards/board.html", context)
@@ -112,7 +112,7 @@ def row_details(request: HttpRequest, slug: str, entrant: str) -> HttpResponse:
     release = release_or_404(request, slug)
     query, _, problems = _query(request, release)
     source = source_of(request.user, release, query, problems)
-    columns, rows = table.load_all(source.rows.only(entrant), BoardQuery(track=query.track, k=query.k), [])
+    columns, rows = table.load_all(source.rows.only(entrant), BoardQuery(query.track, query.ranked_by, query.k), [])
     if not rows:
         raise Http404(f"{entrant} has no row on this board.")
     return HttpResponse(board_html.details(rows[0], columns, n_cells=2))
