@@ -63,6 +63,11 @@ class BoardQuery:
         return "?" + urlencode([(name, value) for name, value in fields if value != ""])
 
     @property
+    def is_narrowed(self) -> bool:
+        """Whether the form above the board has a choice."""
+        return bool(self.is_filtered or self.choice or self.as_of or self.hidden or self.group or self.hide_baselines)
+
+    @property
     def is_filtered(self) -> bool:
         return bool(self.search or self.organisation or self.openness or self.verified)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from leaderboard.charts.chart import Spec, axis
 from scoring.metrics import Metric
 
-WIDE = 20.0
+WIDE = 10.0
 """Ratios whose largest is this many times the smallest stand on a logarithmic axis."""
 _DECADES = 1.5
 """From so many decades on, an axis has a number at each power of ten alone, and marks between them."""
@@ -47,8 +47,22 @@ def _powers(low: float, high: float) -> range:
 
 
 def plain_number(value: float) -> str:
-    """As a person writes it: `0.001`, `1`, `10,000`; very large and very small ones as powers of ten."""
-    return f"{value:,.10g}" if 1e-4 <= abs(value) < 1e7 or value == 0 else f"{value:.0e}"
+    """A tick as a person writes it: `0.001`, `1`, `10,000`; above and below these as `10⁷` or `2 × 10⁷`."""
+    if 1e-4 <= abs(value) < 1e6 or value == 0:
+        return f"{value:,.10g}"
+    digits, power = f"{value:.0e}".split("e")
+    ten = f"10{str(int(power)).translate(_RAISED)}"
+    return ten if digits == "1" else f"{digits} × {ten}"
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def decades(values: Sequence[float], *, room: float = 0.06) -> tuple[float, float]:
+    """Exponents between which these positive values stand, with room on both sides."""
+    logs = [math.log10(value) for value in values if value > 0] or [0.0]
+    margin = room * max(max(logs) - min(logs), 0.5)
+    return min(logs) - margin, max(logs) + margin
 
 
 def ratio_range(values: Sequence[float], *, room: float = 0.06) -> tuple[float, float]:

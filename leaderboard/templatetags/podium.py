@@ -157,9 +157,12 @@ def fact(title: str, value: Any) -> dict[str, Any]:
 
 
 @register.inclusion_tag("podium/site/chart.html")
-def chart(label: str, url: str, name: str) -> dict[str, str]:
-    """The place of a chart that charts.js draws from the figures at `url`. `name` begins its file when it is saved."""
-    return {"label": label, "url": url, "name": name}
+def chart(label: str, url: str, name: str, facts: str = "") -> dict[str, str]:
+    """The place of a chart that charts.js draws from the figures at `url`. `name` begins its file when it is saved.
+
+    `facts` is what the file says of its source, as JSON.
+    """
+    return {"label": label, "url": url, "name": name, "facts": facts}
 
 
 @register.inclusion_tag("podium/site/numbers.html")

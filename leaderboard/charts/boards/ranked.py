@@ -29,7 +29,7 @@ from scoring.metrics import PASS_AT_1, Metric
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
-_ROOM = 0.14
+_ROOM = 0.2
 """Right of the longest interval, as a share of the axis: the figure in words stands there."""
 
 
@@ -83,7 +83,7 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
         "name": "In words",
         "x": [row.primary[2] if row.primary[2] is not None else row.primary[0] for row in shown],
         "y": list(range(len(shown))),
-        "text": [f" {_written(row)}" for row in shown],
+        "text": [f"\u00a0{_written(row)}" for row in shown],
         "textposition": "middle right",
         "cliponaxis": False,
         "hoverinfo": "skip",

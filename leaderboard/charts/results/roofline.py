@@ -1,7 +1,7 @@
 """A problem under its track's roofline: each entrant's best time as a rate, below what it was measured to do."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,9 @@ CAPTION = (
     " slope, its matrix products on the flat. The problem's declared work decides where it stands; above the roof lies"
     " what the cache served."
 )
-LEAST_FRAME_PX, NAME_PX, LINE_PX = 340, 18, 34
-"""The frame's least height, the height that a name takes, and the length of the line from a point to its name."""
+LEAST_FRAME_PX, MOST_FRAME_PX, NAME_PX, LINE_PX = 340, 640, 18, 34
+"""Heights of the frame and of a name, and the length of the line from a point to its name."""
+MAX_NAMED = 60
 _AROUND_PX = 110
 """Height of a figure beyond its frame."""
 REACH = 8.0
@@ -56,39 +57,49 @@ class Point:
     """Share of what the roof allows."""
     intensity: float
     """Floating-point operations a byte, as the case declares them."""
+    entrant: str = ""
+    """The name without that of the case."""
 
 
 def spec(roofs: Sequence[Roof], points: Sequence[Point]) -> Spec:
-    lines = [_roof(roof, points, roofs) for roof in roofs]
-    places = [math.log10(x) for line in lines for x in line["x"]] + [math.log10(one.intensity) for one in points]
-    rates = [math.log10(y) for line in lines for y in line["y"]] + [math.log10(one.gflops) for one in points]
+    """Each point is named beside it; of more than `MAX_NAMED` the legend names the entrants."""
+    drawn = [one for one in points if one.gflops > 0 and one.intensity > 0]
+    lines = [_roof(roof, drawn, roofs) for roof in roofs]
+    places = [math.log10(x) for line in lines for x in line["x"]] + [math.log10(one.intensity) for one in drawn]
+    rates = [math.log10(y) for line in lines for y in line["y"]] + [math.log10(one.gflops) for one in drawn]
     x = log_axis("Floating-point operations a byte", min(places), max(places))
-    low, high = min(rates) - 0.15, max(rates) + 0.15
+    low, high = min(rates) - 0.15, max(rates) + 0.25
     y = log_axis(f"GFLOPS ({', '.join(roof.dtype for roof in roofs)})", low, high)
-    frame_px = max(LEAST_FRAME_PX, NAME_PX * (len(points) // 2 + 2))
-    more = {"annotations": _names(points, low, high, frame_px), "height": frame_px + _AROUND_PX}
-    return {"data": [*lines, *map(_point, points)], "layout": layout(x, y, **more)}
+    named = len(drawn) <= MAX_NAMED
+    frame_px = max(LEAST_FRAME_PX, NAME_PX * (len(drawn) + 2)) if named else MOST_FRAME_PX
+    names = _names(drawn, low, high, frame_px) if named else []
+    more = {"annotations": names, "height": frame_px + _AROUND_PX, "showlegend": not named}
+    marks = [_marks([one], one.name) for one in drawn] if named else _by_entrant(drawn)
+    return {"data": [*lines, *marks], "layout": layout(x, y, **more)}
 
 
 def _names(points: Sequence[Point], low: float, high: float, frame_px: float) -> list[Spec]:
-    """Every point's name with a line to it, left and right by turns, so far apart that none lies on another."""
-    by_height = sorted(points, key=lambda one: one.gflops)
-    return [
-        note
-        for side in (0, 1)
-        for note in _column(by_height[side::2], ("right", -LINE_PX) if side else ("left", LINE_PX), low, high, frame_px)
-    ]
+    """Every point's name with a line to it, left and right by turns, each at a height of its own."""
+    rising = sorted(points, key=lambda one: one.gflops)
+    wanted = [frame_px * (math.log10(one.gflops) - low) / (high - low) for one in rising]
+    placed = zip(rising, wanted, spread_out(wanted, NAME_PX, frame_px), strict=True)
+    return [_name(one, (-1, 1)[n % 2], at_px - name_px) for n, (one, at_px, name_px) in enumerate(placed)]
 
 
-def _column(points: Sequence[Point], side: tuple[str, int], low: float, high: float, frame_px: float) -> Iterator[Spec]:
-    anchor, across_px = side
-    wanted = [frame_px * (math.log10(one.gflops) - low) / (high - low) for one in points]
-    for one, at_px, name_px in zip(points, wanted, spread_out(wanted, NAME_PX, frame_px), strict=True):
-        yield {
-            "x": math.log10(one.intensity), "y": math.log10(one.gflops), "text": plain(one.name),
-            "ax": across_px, "ay": at_px - name_px, "xanchor": anchor, "yanchor": "middle",
-            "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": GREY, "standoff": 6,
-        }  # fmt: skip
+def _name(one: Point, side: int, down_px: float) -> Spec:
+    """`side`: 1 right of the point, -1 left of it."""
+    return {
+        "x": math.log10(one.intensity), "y": math.log10(one.gflops), "text": plain(one.name),
+        "ax": side * LINE_PX, "ay": down_px, "xanchor": "left" if side > 0 else "right", "yanchor": "middle",
+        "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": GREY, "standoff": 6,
+    }  # fmt: skip
+
+
+def _by_entrant(points: Sequence[Point]) -> list[Spec]:
+    found: dict[str, list[Point]] = {}
+    for one in points:
+        found.setdefault(one.entrant or one.name, []).append(one)
+    return [_marks(own, name) for name, own in found.items()]
 
 
 def spread_out(wanted: Sequence[float], gap: float, end: float) -> list[float]:
@@ -117,18 +128,19 @@ def _roof(roof: Roof, points: Sequence[Point], roofs: Sequence[Roof]) -> Spec:
     }
 
 
-def _point(one: Point) -> Spec:
-    reference = one.entrant_id is None
-    colour = GREY if one.entrant_id is None else colour_of(one.entrant_id)
+def _marks(points: Sequence[Point], name: str) -> Spec:
+    entrant_id = points[0].entrant_id
+    colour = GREY if entrant_id is None else colour_of(entrant_id)
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": plain(one.name),
-        "x": [one.intensity],
-        "y": [one.gflops],
-        "text": [plain(one.name)],
-        "marker": {"size": 11, "color": colour, "symbol": "diamond" if reference else "circle"},
-        "hovertemplate": f"%{{text}}<br>%{{y:.4g}} GFLOPS<br>{percent(one.roofline)} % of the roofline<extra></extra>",
+        "name": plain(name),
+        "x": [one.intensity for one in points],
+        "y": [one.gflops for one in points],
+        "text": [plain(one.name) for one in points],
+        "customdata": [f"{percent(one.roofline)} % of the roofline" for one in points],
+        "marker": {"size": 11, "color": colour, "symbol": "diamond" if entrant_id is None else "circle"},
+        "hovertemplate": "%{text}<br>%{y:.4g} GFLOPS<br>%{customdata}<extra></extra>",
     }
 
 

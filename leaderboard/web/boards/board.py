@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.boards import export, table, timed_work
 from leaderboard.boards.columns import Column, declared_words
+from leaderboard.boards.primary import leader_of
 from leaderboard.boards.problem_choice import ALL_PROBLEMS, ReleaseProblems
 from leaderboard.boards.query import ALL_GROUPS, BoardQuery, parse, why_no_day
 from leaderboard.boards.source import BoardSource, source_of
@@ -45,6 +46,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "facets": problems.facets(query.choice), "notices": _notices(release, query, problems),
         "ks": [k for k in release.offered_ks if k > 1], "lacks_k": _lacks_k(query, found),
         "header": board_html.header(found.columns, query), "choosable": found.available[1:],
+        "leader": leader_of(found.columns, found.rows),
         "declared": declared_words(found.columns), "missing": board_html.missing_words(found.columns, found.rows),
         "weights": weights_of(release, problems), "ticks": ticks,
         "pinned": board_html.body(found.pinned, found.columns, links, query.expanded),

@@ -21,7 +21,7 @@ from leaderboard.charts.boards.compare import FIGURES, differences_of, pass_diff
 from leaderboard.charts.boards.forest import heading
 from leaderboard.charts.chart import NOTHING, headed
 from leaderboard.models import ReleaseTrack, Standing
-from leaderboard.web.boards.figures import ChartFigure
+from leaderboard.web.boards.figures import ChartFigure, facts_of
 from leaderboard.web.boards.tabs import release_context
 from leaderboard.web.shared.lookups import chosen_track, release_or_404, tracks_of
 from problems.models import Release
@@ -76,7 +76,7 @@ def comparison(request: HttpRequest) -> HttpResponse:
         "chosen_slugs": {one.entrant.slug for one in chosen}, "unknown": [slug for slug in asked if slug not in rows],
         "least": LEAST, "most": MOST, "query": query, "whole": whole,
         "problems": [row for row in found.rows if whole or row.differs] if found else [],
-        "figures": _figures(found, query) if found else [], "summary": _summary(found) if found else [],
+        "figures": _figures(place, found, query) if found else [], "summary": _summary(found) if found else [],
         "heading": heading(found.metric) if found else "", "passes_heading": heading(PASS_AT_1),
         "score_heading": headed(found.metric) if found else "",
         "tells_passes": bool(found and pass_differences_of(found)),
@@ -122,13 +122,13 @@ def _named(chosen: Sequence[Standing]) -> dict[str, str]:
     return dict(zip(_NAMES, (one.entrant.slug for one in chosen), strict=False))
 
 
-def _figures(found: BoardComparison, query: str) -> list[ChartFigure]:
-    made = []
+def _figures(place: ReleaseTrack, found: BoardComparison, query: str) -> list[ChartFigure]:
+    made, facts = [], facts_of(place.release, place.track)
     for name, figure in FIGURES.items():
         if shown := figure(found):
             title, caption, _, table = shown
             address = f"{reverse('compare_chart', args=[name])}?{query}"
-            made.append(ChartFigure(title, caption, f"compare-{name}", address, table))
+            made.append(ChartFigure(title, caption, f"compare-{name}", address, table, facts=facts))
     return made
 
 

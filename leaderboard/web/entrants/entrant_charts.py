@@ -22,7 +22,7 @@ from leaderboard.models import Counted, Decision, Entrant, ProblemScore, Problem
 from leaderboard.models.boards.estimates import figure_of_group
 from leaderboard.models.curation.decision import DecisionKind
 from leaderboard.web.boards.charts import made_at
-from leaderboard.web.boards.figures import ChartFigure
+from leaderboard.web.boards.figures import ChartFigure, facts_of, facts_of_day
 from leaderboard.web.shared.lookups import entrant_or_404
 from problems.spec.natural import natural_key
 from scoring.metrics import PASS_AT_1, SPEEDUP, Average, Metric
@@ -189,8 +189,11 @@ def _figure(entrant: Entrant, chart: Chart[Any], rows: Sequence[Any], of: Standi
     """`of`: the board that the figure is about, if it is about one."""
     query = {"release": of.release.slug, "track": of.track.slug} if of else {"metric": rows[0].metric.name}
     address = reverse("entrant_chart", args=[entrant.slug, chart.name], query=query)
+    facts = facts_of(of.release, of.track) if of else facts_of_day(rows[0].metric.name)
     title = f"{chart.heading(rows)}: {_board(of)}" if of else chart.heading(rows)
-    return ChartFigure(title, chart.words(rows), f"{entrant.slug}-{chart.name}", address, chart.table(rows))
+    return ChartFigure(
+        title, chart.words(rows), f"{entrant.slug}-{chart.name}", address, chart.table(rows), facts=facts
+    )
 
 
 @require_safe
