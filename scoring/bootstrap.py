@@ -169,14 +169,14 @@ def _wins(one: PlaceArray, all_places: PlaceArray) -> IntArray:
 
 
 def bootstrap_differences(
-    difference: FloatArray, counted: BoolArray, release_digest: str, draws: int, most: float
+    difference: FloatArray, weights: BoolArray | FloatArray, release_digest: str, draws: int, most: float
 ) -> Estimate:
     """Means of paired differences, E × P. The draws depend on which problems count: pairs over the same ones share."""
     low, high, value = (np.full(len(difference), np.nan) for _ in range(3))
-    masks, mask_of = np.unique(counted, axis=0, return_inverse=True)
+    masks, mask_of = np.unique(weights, axis=0, return_inverse=True)
     for n in range(len(masks)):
         rows = mask_of.reshape(-1) == n
-        bootstrap = bootstrap_mean(difference[rows], counted[rows].astype(np.float64), release_digest, draws)
+        bootstrap = bootstrap_mean(difference[rows], weights[rows].astype(np.float64), release_digest, draws)
         found = percentile_interval(bootstrap, -most, most)
         value[rows], low[rows], high[rows] = found.value, found.low, found.high
     return Estimate(value, low, high)

@@ -1,6 +1,6 @@
 """The computation of each metric of a board, by its name: figures over the problems that count."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -22,6 +22,8 @@ from scoring.metrics import (
     SOL_SCORE,
     SPEEDUP,
     WEIGHTED,
+    Average,
+    metric_named,
     pass_at,
 )
 from scoring.pass_at_k import most_trials, pass_at_k
@@ -76,6 +78,22 @@ class BoardWork:
         board = self.board
         return RULES[board.rules].measure(values, weights.astype(np.float64), board.release_digest, board.draws)
 
+    def mean_of(self, scored: "Scored") -> Measured:
+        return self.mean(scored.values, scored.weights)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The values by problem of which a metric is the mean, on the scale on which the mean is taken: E × P."""
+
+    values: FloatArray
+    weights: FloatArray | BoolArray
+    """0 where the problem does not count for the entrant."""
+
+    def over(self, entrants: Sequence[int]) -> "Scored":
+        """Those of some entrants, in the given order."""
+        return Scored(self.values[entrants], self.weights[entrants])
+
 
 Computation = Callable[[BoardWork], Figure | None]
 """None: the board lacks the metric's inputs."""
@@ -89,31 +107,46 @@ def figures_of(work: BoardWork) -> dict[str, Figure]:
     return {name: figure for name, figure in found.items() if figure is not None}
 
 
-def _pass_at(work: BoardWork, k: int) -> Figure:
-    return _of_passes(work, work.counted, k)
+def _pass_at(work: BoardWork, k: int) -> Figure | None:
+    return _of_passes(work, _passes(work, work.counted, k), k)
 
 
-def _of_passes(work: BoardWork, weights: BoolArray | FloatArray, k: int = 1) -> Figure:
+def scored_by(work: BoardWork, name: str) -> Scored | None:
+    """The values by problem of a metric that can rank; None if the board lacks its inputs. Raises UnknownMetric."""
+    metric = metric_named(name)
+    return _passes(work, work.counted, metric.k) if metric.k else _SCORED[name](work)
+
+
+def _passes(work: BoardWork, weights: BoolArray | FloatArray, k: int = 1) -> Scored:
+    return Scored(work.first_pass if k == 1 else pass_at_k(work.board.n, work.board.passed, k), weights)
+
+
+def _of_passes(work: BoardWork, scored: Scored | None, k: int = 1) -> Figure | None:
     """The mean of pass@k over the problems with a weight."""
-    values = work.first_pass if k == 1 else pass_at_k(work.board.n, work.board.passed, k)
-    measured = work.mean(values, weights)
+    if scored is None:
+        return None
+    measured = work.mean_of(scored)
     samples = quotient(np.where(work.counted, work.board.n, 0).sum(axis=1), work.counted.sum(axis=1))
     return _figure(measured.of_shares(most_trials(samples, k)), {}, measured)
 
 
-def _coding(work: BoardWork) -> Figure | None:
+def _coding(work: BoardWork) -> Scored | None:
     questions = work.board.questions
-    return None if questions is None else _of_passes(work, work.counted & ~questions)
+    return None if questions is None else _passes(work, work.counted & ~questions)
 
 
-def _weighted(work: BoardWork) -> Figure | None:
+def _weighted(work: BoardWork) -> Scored | None:
     weights = work.board.weights
-    return None if weights is None else _of_passes(work, np.where(work.counted, weights, 0.0))
+    return None if weights is None else _passes(work, np.where(work.counted, weights, 0.0))
 
 
-def _questions(work: BoardWork) -> Figure | None:
+def _questions(work: BoardWork) -> Scored | None:
     questions = work.board.questions
-    return None if questions is None or not questions.any() else _of_passes(work, work.counted & questions)
+    return None if questions is None or not questions.any() else _passes(work, work.counted & questions)
+
+
+def _speedups(work: BoardWork) -> Scored:
+    return Scored(quotient(work.board.ln_speedup_sum, work.board.n), work.timed)
 
 
 def _speedup(work: BoardWork) -> Figure:
@@ -121,32 +154,45 @@ def _speedup(work: BoardWork) -> Figure:
     board = work.board
     share = work.curve[:, board.thresholds.index(1.0)] if 1.0 in board.thresholds else np.ones(len(work.curve))
     shared = np.asarray(board.shared_ln_sd * np.nan_to_num(share))
-    measured = work.mean(quotient(board.ln_speedup_sum, board.n), work.timed)
+    measured = work.mean_of(_speedups(work))
     parts = {"problems": work.timed.sum(axis=1)}
     return _figure(geometric(measured.of_logs(0.0, shared)), parts, measured, shared)
 
 
-def _gflops(work: BoardWork) -> Figure | None:
+def _rates(work: BoardWork) -> Scored | None:
+    """ln GFLOPS."""
     board = work.board
     if board.gflops is None:
         return None
-    own = _positive(board.gflops)
     baseline = np.full(board.voided.shape, np.nan) if board.baseline_gflops is None else board.baseline_gflops
     ranked = board.rankable & ~work.unresolved
+    own = _positive(board.gflops)
     rates, rated = RULES[board.rules].rates(own, _positive(baseline), ranked, work.counted, board.voided)
-    measured, shared = work.mean(np.log(rates), rated), np.full(len(rates), board.shared_ln_sd)
-    parts = {"problems": rated.sum(axis=1), "own": (rated & np.isfinite(own)).sum(axis=1)}
+    return Scored(np.log(rates), rated)
+
+
+def _gflops(work: BoardWork) -> Figure | None:
+    board, scored = work.board, _rates(work)
+    if board.gflops is None or scored is None:
+        return None
+    rated = np.asarray(scored.weights, dtype=np.bool_)
+    measured, shared = work.mean_of(scored), np.full(len(rated), board.shared_ln_sd)
+    parts = {"problems": rated.sum(axis=1), "own": (rated & np.isfinite(_positive(board.gflops))).sum(axis=1)}
     return _figure(geometric(measured.of_logs(-np.inf, shared)), parts, measured, shared)
 
 
-def _of_figures(work: BoardWork, name: str) -> Figure | None:
-    """The mean of the board's figures of that name, over the counted problems that have one."""
+def _figures(work: BoardWork, name: str) -> Scored | None:
+    """The board's figures of that name, over the counted problems that have one."""
     values = work.board.figures.get(name)
-    if values is None:
+    return None if values is None else Scored(values, work.counted & np.isfinite(values))
+
+
+def _of_figures(work: BoardWork, name: str) -> Figure | None:
+    scored = _figures(work, name)
+    if scored is None:
         return None
-    used = work.counted & np.isfinite(values)
-    measured = work.mean(values, used)
-    return _figure(measured.of_shares(None), {"problems": used.sum(axis=1)}, measured)
+    measured = work.mean_of(scored)
+    return _figure(measured.of_shares(None), {"problems": scored.weights.sum(axis=1)}, measured)
 
 
 def _sol_score(work: BoardWork) -> Figure | None:
@@ -206,9 +252,9 @@ def _of_samples(ln_sum: FloatArray, count: IntArray, timed: BoolArray) -> tuple[
     return np.exp(quotient(np.where(np.isnan(mean_ln), 0.0, mean_ln).sum(axis=1), known)), known
 
 
-def quotient(total: FloatArray | IntArray, count: IntArray) -> FloatArray:
+def quotient(total: FloatArray | IntArray, count: IntArray | FloatArray) -> FloatArray:
     """NaN where nothing is counted."""
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return np.where(count > 0, total / np.where(count > 0, count, 1), np.nan)
 
 
 def _positive(figures: FloatArray) -> FloatArray:
@@ -216,9 +262,9 @@ def _positive(figures: FloatArray) -> FloatArray:
 
 
 _COMPUTATIONS: Mapping[str, Computation] = {
-    CODING.name: _coding,
-    WEIGHTED.name: _weighted,
-    QUESTIONS.name: _questions,
+    CODING.name: lambda work: _of_passes(work, _coding(work)),
+    WEIGHTED.name: lambda work: _of_passes(work, _weighted(work)),
+    QUESTIONS.name: lambda work: _of_passes(work, _questions(work)),
     SPEEDUP.name: _speedup,
     CORRECT_SPEEDUP.name: _correct_speedup,
     HELD_OUT_SPEEDUP.name: _held_out_speedup,
@@ -228,3 +274,31 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     SOL_SCORE.name: _sol_score,
     MEDIAN_TIME.name: _median_time,
 }
+_SCORED: Mapping[str, Callable[[BoardWork], Scored | None]] = {
+    CODING.name: _coding,
+    WEIGHTED.name: _weighted,
+    QUESTIONS.name: _questions,
+    SPEEDUP.name: _speedups,
+    GFLOPS.name: _rates,
+    ROOFLINE.name: partial(_figures, name=ROOFLINE.name),
+    SOL_SCORE.name: partial(_figures, name=SOL_SCORE.name),
+}
+"""The metrics that can rank, without pass@k."""
+
+
+def means_of_groups(work: BoardWork, name: str, groups: Sequence[str]) -> dict[str, FloatArray]:
+    """The metric over each group's problems alone (E), as it is shown; NaN where none counts.
+
+    `groups` has the group of each problem. Empty if the board lacks the metric's inputs.
+    """
+    scored = scored_by(work, name)
+    if scored is None:
+        return {}
+    is_geometric, labels = metric_named(name).average is Average.GEOMETRIC, np.array(groups)
+    weights = np.where(np.isfinite(scored.values), scored.weights, 0.0)
+    product = np.where(weights > 0, scored.values * weights, 0.0)
+    means = {
+        group: quotient(product[:, labels == group].sum(axis=1), weights[:, labels == group].sum(axis=1))
+        for group in dict.fromkeys(groups)
+    }
+    return {group: np.exp(mean) if is_geometric else mean for group, mean in means.items()}

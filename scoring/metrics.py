@@ -83,6 +83,7 @@ def pass_at(k: int) -> Metric:
     return Metric(f"pass@{k}", f"pass@{k}", definition, needs, Average.PROPORTION, k=k, missing=missing)
 
 
+PASS_AT_1 = pass_at(1)
 SPEEDUP = Metric(
     "speedup",
     "Speedup ≥ 1",

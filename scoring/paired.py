@@ -45,11 +45,15 @@ def paired_difference(
 
 
 def paired_differences(
-    firsts: FloatArray, second: FloatArray, counted: BoolArray, board: DrawnPairs, most: float = np.inf
+    firsts: FloatArray, second: FloatArray, weights: BoolArray | FloatArray, board: DrawnPairs, most: float = np.inf
 ) -> list[PairedDifference]:
-    """Several entrants (E × P) against one (P). Each gets the difference that `paired_difference` gives."""
+    """Several entrants (E × P) against one (P). Each gets the difference that `paired_difference` gives.
+
+    A problem counts where its weight is above 0.
+    """
+    counted = np.asarray(weights > 0)
     difference = np.where(counted, firsts - second, 0.0)
-    found = RULES[board.rules].differences(difference, counted, board.release_digest, board.draws, most)
+    found = RULES[board.rules].differences(difference, weights, board.release_digest, board.draws, most)
     wins, losses = (counted & (difference > 0)).sum(axis=1), (counted & (difference < 0)).sum(axis=1)
     figures = zip(found.value, found.low, found.high, counted.sum(axis=1), wins, losses, strict=True)
     return [

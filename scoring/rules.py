@@ -35,8 +35,8 @@ class Rules:
     """The logarithm that a passed sample of this speedup counts in its entrant's."""
     measure: Callable[[FloatArray, FloatArray, str, int], Measured]
     """Means over problems of E × P values and weights. The seed and the number of draws are for rules that draw."""
-    differences: Callable[[FloatArray, BoolArray, str, int, float], Estimate]
-    """Means of E × P paired differences over the problems that count, none of which exceeds the last argument."""
+    differences: Callable[[FloatArray, BoolArray | FloatArray, str, int, float], Estimate]
+    """Means of E × P paired differences by the weights of problems, none of which exceeds the last argument."""
     rates: Callable[[FloatArray, FloatArray, BoolArray, BoolArray, BoolArray], tuple[FloatArray, BoolArray]] = (
         over_shared
     )
@@ -64,8 +64,10 @@ def _measure(values: FloatArray, weights: FloatArray, _digest: str, _draws: int)
     return _InClosedForm(means(values, weights))
 
 
-def _differences(difference: FloatArray, counted: BoolArray, _digest: str, _draws: int, most: float) -> Estimate:
-    return bounded(mean_interval(means(difference, counted.astype(float))), -most, most)
+def _differences(
+    difference: FloatArray, weights: BoolArray | FloatArray, _digest: str, _draws: int, most: float
+) -> Estimate:
+    return bounded(mean_interval(means(difference, weights.astype(float))), -most, most)
 
 
 FIRST = Rules(

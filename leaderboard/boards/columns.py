@@ -7,10 +7,10 @@ from typing import Any
 
 from leaderboard.boards.query import ALL_GROUPS, BoardQuery
 from leaderboard.boards.written import interval_words, margin, written
-from leaderboard.models.boards.estimates import figure_of, part_of
+from leaderboard.models.boards.estimates import figure_of, figure_of_group, part_of
 from leaderboard.site.numerals import MISSING, dollars, percent, ratio, tokens
 from scoring import metrics
-from scoring.metrics import Metric, Need
+from scoring.metrics import PASS_AT_1, Metric, Need
 
 Row = Mapping[str, Any]
 DECLARED = "Declared by the entrant."
@@ -40,6 +40,8 @@ class Column:
     unit: str = ""
     better: str = ""
     bounds: Callable[[Row], tuple[float | None, float | None]] | None = None
+    ranks: bool = False
+    """Whether the release ranks by it."""
 
     exported: Callable[[Row], Mapping[str, Any]] = lambda _: {}
     """Further columns of exports, beside the figure and its interval."""
@@ -217,27 +219,28 @@ DATE = Column(
 )  # fmt: skip
 
 
-def _group_value(row: Row, group: str) -> float | None:
-    figures = row["groups"].get(group)
-    return figures["pass_at_1"] if figures else None
+def _group_value(row: Row, group: str, metric: Metric) -> float | None:
+    return figure_of_group(row["groups"].get(group, {}), metric)
 
 
-def _group_cell(row: Row, group: str) -> Cell:
-    figures = row["groups"].get(group)
-    if not figures or figures["pass_at_1"] is None:
-        return Cell(MISSING, note=f"No problem of {group} counts yet.")
-    return Cell(percent(figures["pass_at_1"]), f"{figures['solved']}/{figures['problems']}", f"Solved of {group}")
+def _group_cell(row: Row, group: str, metric: Metric) -> Cell:
+    value = _group_value(row, group, metric)
+    if value is None:
+        return Cell(MISSING, note=f"No problem of {group} counts for {metric.title} yet.")
+    figures = row["groups"][group]
+    return Cell(written(metric, value), f"{figures['solved']}/{figures['problems']}", f"Solved of {group}")
 
 
-def group_column(group: str) -> Column:
+def group_column(group: str, metric: Metric) -> Column:
+    """The metric over one group's problems."""
     return Column(
         key=f"group:{group}",
         title=group,
-        unit="%",
-        better="up",
-        definition=f"pass@1 over the problems of group {group}, and how many of them are solved.",
-        value=lambda row: _group_value(row, group),
-        cell=lambda row: _group_cell(row, group),
+        unit=metric.unit,
+        better=metric.better,
+        definition=f"{metric.title} over the problems of group {group}, and how many of them are solved.",
+        value=lambda row: _group_value(row, group, metric),
+        cell=lambda row: _group_cell(row, group, metric),
     )
 
 
@@ -253,18 +256,37 @@ _OF_AN_EMPTY_BOARD = [column_of(one) for one in (metrics.SPEEDUP, metrics.CORREC
 
 
 def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -> list[Column]:
-    """The columns right of the model's name; none whose every figure would be missing, but those of groups."""
+    """The columns right of the model's name, the one that ranks first.
+
+    None whose every figure would be missing, but the one that ranks and those of groups.
+    """
+    ranking = ranking_metric(query.ranked_by)
     columns, of_k = [column_of(metrics.pass_at(1))], column_of(metrics.pass_at(query.k))
     if query.k > 1:
         columns += _with_figures([of_k], rows) if rows else [of_k]
     columns += _with_figures(_OF_PASSES, rows)
     columns += [_sealed_questions(query.questions_from)] if query.questions_from else []
-    columns += [group_column(group) for group in groups if query.group in (group, ALL_GROUPS)]
+    columns += [group_column(group, ranking or PASS_AT_1) for group in groups if query.group in (group, ALL_GROUPS)]
     columns += [SOLVED, *(_with_figures(_OF_TIMES, rows) if rows else _OF_AN_EMPTY_BOARD)]
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
     columns += _declared_by(rows)
     columns += [FIRST] if any(row["round_figures"] for row in rows) else []
-    return [*columns, SAMPLES, DATE]
+    return _ranking_first([*columns, SAMPLES, DATE], ranking)
+
+
+def ranking_metric(name: str) -> Metric | None:
+    """The metric of that name; None if there is none, which a release may have stored past every check."""
+    try:
+        return metrics.metric_named(name)
+    except metrics.UnknownMetric:
+        return None
+
+
+def _ranking_first(columns: Sequence[Column], metric: Metric | None) -> list[Column]:
+    if metric is None:
+        return list(columns)
+    first = next((column for column in columns if column.key == metric.name), column_of(metric))
+    return [replace(first, ranks=True), *(column for column in columns if column.key != metric.name)]
 
 
 def declared_words(columns: Sequence[Column]) -> str:

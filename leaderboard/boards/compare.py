@@ -12,7 +12,10 @@ from leaderboard.standings import rank
 from leaderboard.standings.rank import SampleCounts
 from problems.models import Problem
 from scoring.arrays import BoolArray, FloatArray, IntArray
+from scoring.board import incomplete
 from scoring.board_input import BoardInput
+from scoring.computed import BoardWork, Scored, means_of_groups, scored_by
+from scoring.metrics import PASS_AT_1, Average, Metric, metric_named
 from scoring.paired import DrawnPairs, PairedDifference, paired_differences
 from scoring.pass_at_k import pass_at_k
 
@@ -25,6 +28,8 @@ class Pair:
     """The first entrant of the comparison against another one, over the problems that count for both."""
 
     other: Standing
+    primary: PairedDifference
+    """The difference in the metric that ranks, other − first, on the scale of its mean: logarithms for ratios."""
     passes: PairedDifference
     """The difference of pass@1, other − first, in shares."""
     speedup: Triple
@@ -50,9 +55,13 @@ class BoardComparison:
     """`entrants` are in the order asked for; every other sequence follows it."""
 
     entrants: Sequence[Standing]
+    metric: Metric
+    """The one that ranks."""
     pairs: Sequence[Pair]
     groups: Mapping[str, Sequence[tuple[float | None, int]]]
     """Groups by name, each with the mean of pass@1 and the number of its problems."""
+    scores: Mapping[str, Sequence[float | None]]
+    """Groups by name, each with the metric that ranks over its problems."""
     rows: Sequence[ComparedProblem]
     speedups: Sequence[tuple[Problem, Sequence[float | None]]]
     """Per problem: the geometric mean of each entrant's speedups, where one that fails or is slower counts as 1."""
@@ -69,15 +78,45 @@ def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> B
     first_pass = pass_at_k(n, passed, 1)
     timed = counted & given.has_rankable_baseline
     ln_speedup = np.where(n > 0, given.ln_speedup_sum[order] / np.maximum(n, 1), 0.0)
+    metric, scored = ranking_values(given)
+    both = scored.over(order)
+    means = means_of_groups(BoardWork(given, incomplete(given)), metric.name, board.groups)
     problems = {one.pk: one for one in place.release.problems.only("task_id", "slug", "title", "group", "release")}
     listed = [problems[pk] for pk in board.problem_ids]
     return BoardComparison(
         entrants=standings,
-        pairs=_pairs(standings, first_pass, ln_speedup, (counted, timed), drawn(place, draws)),
+        metric=metric,
+        pairs=_pairs(standings, (metric, both), first_pass, ln_speedup, (counted, timed), drawn(place, draws)),
         groups=_groups(board.groups, first_pass, counted),
+        scores={group: [_finite(value) for value in values[order]] for group, values in means.items()},
         rows=_rows(listed, n, passed, counted),
         speedups=_speedups(listed, ln_speedup, timed),
     )
+
+
+def ranking_values(given: BoardInput) -> tuple[Metric, Scored]:
+    """The metric that ranks the board and its values by problem; pass@1 where the board lacks that metric's inputs."""
+    work = BoardWork(given, incomplete(given))
+    scored = scored_by(work, given.primary)
+    if scored is not None:
+        return metric_named(given.primary), scored
+    return PASS_AT_1, Scored(work.first_pass, work.counted)
+
+
+def against_first(scored: Scored, most: float, board: DrawnPairs) -> list[PairedDifference]:
+    """Each entrant after the first against it, over the problems that count for both."""
+    weights = np.where(np.isfinite(scored.values), scored.weights, 0.0)
+    both = np.where(weights[0] > 0, weights[1:], 0.0)
+    return paired_differences(scored.values[1:], scored.values[0], both, board, most)
+
+
+def most_of(metric: Metric) -> float:
+    """The largest difference that can be."""
+    return math.inf if metric.average is Average.GEOMETRIC else 1.0
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def drawn(place: ReleaseTrack, draws: int) -> DrawnPairs:
@@ -91,15 +130,17 @@ def counting(given: BoardInput | SampleCounts) -> BoolArray:
 
 
 def _pairs(
-    standings: Sequence[Standing], passes: FloatArray, ln_speedup: FloatArray, masks: tuple[BoolArray, BoolArray],
-    board: DrawnPairs,
+    standings: Sequence[Standing], ranking: tuple[Metric, Scored], passes: FloatArray, ln_speedup: FloatArray,
+    masks: tuple[BoolArray, BoolArray], board: DrawnPairs,
 ) -> list[Pair]:  # fmt: skip
+    metric, scored = ranking
     both_counted, both_timed = (mask[1:] & mask[0] for mask in masks)
+    of_primary = against_first(scored, most_of(metric), board)
     of_passes = paired_differences(passes[1:], passes[0], both_counted, board, most=1.0)
     of_speeds = paired_differences(ln_speedup[1:], ln_speedup[0], both_timed, board)
     return [
-        Pair(other, one, (_ratio(speed.value), _ratio(speed.low), _ratio(speed.high)), speed.problems)
-        for other, one, speed in zip(standings[1:], of_passes, of_speeds, strict=True)
+        Pair(other, first, one, (_ratio(speed.value), _ratio(speed.low), _ratio(speed.high)), speed.problems)
+        for other, first, one, speed in zip(standings[1:], of_primary, of_passes, of_speeds, strict=True)
     ]
 
 

@@ -11,6 +11,7 @@ from django.http import QueryDict
 from leaderboard.boards.problem_choice import ALL_PROBLEMS, ProblemChoice, ReleaseProblems
 from leaderboard.models import Track
 from problems.models import Release
+from scoring.metrics import PASS_AT_1
 
 ALL_GROUPS = "*"
 _OPENNESS = ("open", "proprietary")
@@ -26,6 +27,8 @@ class BoardQuery:
     """
 
     track: str = ""
+    ranked_by: str = PASS_AT_1.name
+    """The name of the release's primary metric."""
     k: int = 1
     default_k: int = 1
     """The k of a URL without one."""
@@ -60,6 +63,11 @@ class BoardQuery:
         return "?" + urlencode([(name, value) for name, value in fields if value != ""])
 
     @property
+    def is_narrowed(self) -> bool:
+        """Whether the form above the board has a choice."""
+        return bool(self.is_filtered or self.choice or self.as_of or self.hidden or self.group or self.hide_baselines)
+
+    @property
     def is_filtered(self) -> bool:
         return bool(self.search or self.organisation or self.openness or self.verified)
 
@@ -71,6 +79,7 @@ def parse(parameters: QueryDict, release: Release, tracks: Sequence[Track], prob
     openness = parameters.get("weights", "")
     return BoardQuery(
         track=track if track in slugs else (slugs[0] if slugs else ""),
+        ranked_by=release.primary_metric,
         k=_chosen_k(parameters.get("k", ""), release.offered_ks),
         default_k=_chosen_k("", release.offered_ks),
         group=group if group in (*problems.groups, ALL_GROUPS) else "",

@@ -1,13 +1,13 @@
 """Parts of every figure: its rows, its parts, and the figure object that a description makes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from leaderboard.models.boards.estimates import Estimates, Triple, figure_of
 from leaderboard.site.numerals import percent, significant
-from scoring.metrics import Metric, pass_at, shown_metric
+from scoring.metrics import PASS_AT_1, Metric, pass_at, shown_metric
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
@@ -19,7 +19,9 @@ GREY = "#8b919b"
 MAX_ENTRANTS = 20
 """Lines and bars beyond this many cannot be told apart; the table beside the figure has more."""
 
-PASS_AT_1 = pass_at(1)
+
+NOTHING: Spec = {"data": [], "layout": {}}
+"""The figure of no rows."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,9 @@ class BoardRow:
     usd_per_sample: float | None = None
     """Declared by the entrant."""
     groups: Mapping[str, float | None] = field(default_factory=dict)
-    """Group → pass@1; None where no problem of it counts."""
+    """Group → the metric over its problems; None where none counts."""
+    pass_groups: Mapping[str, float | None] = field(default_factory=dict)
+    """Group → pass@1 over its problems."""
     slug: str = ""
     """The entrant's, for links."""
 
@@ -60,6 +64,16 @@ class BoardRow:
         return sorted(k for k in known if k)
 
 
+def ranks_by_passes(rows: Sequence[BoardRow]) -> bool:
+    """Whether a pass@k ranks these rows."""
+    return bool(rows) and rows[0].metric.k is not None
+
+
+def vary(values: Iterable[float | None]) -> bool:
+    """Whether two of the known values differ."""
+    return len({round(value, 9) for value in values if value is not None}) > 1
+
+
 def titled(metric: Metric) -> str:
     """The title of an axis. Shares have their unit at each tick."""
     return metric.title if metric.unit in ("", "%") else f"{metric.title} ({metric.unit})"
@@ -76,9 +90,9 @@ def figured(metric: Metric, value: float | None) -> str:
     return percent(value) if metric.unit == "%" else significant(value)
 
 
-def hovered(metric: Metric) -> str:
-    """How plotly.js writes the figure of the vertical axis on hover."""
-    return "%{y:.1%}" if metric.unit == "%" else "%{y:.3g}"
+def hovered(metric: Metric, name: str = "y") -> str:
+    """How plotly.js writes a figure of this name on hover, without one that of the vertical axis."""
+    return f"%{{{name}:.1%}}" if metric.unit == "%" else f"%{{{name}:.3g}}{metric.unit}"
 
 
 @dataclass(frozen=True)
@@ -97,12 +111,16 @@ class Chart(Generic[Row]):
     """A figure of rows of one kind."""
 
     name: str
-    title: str
+    title: str | Callable[[Sequence[Row]], str]
     caption: str | Callable[[Sequence[Row]], str]
     spec: Callable[[Sequence[Row]], Spec]
     table: Callable[[Sequence[Row]], Table]
     is_shown: Callable[[Sequence[Row]], bool] = bool
     """Whether a page of these rows has the figure."""
+
+    def heading(self, rows: Sequence[Row]) -> str:
+        """The title of the figure of these rows."""
+        return self.title if isinstance(self.title, str) else self.title(rows)
 
     def words(self, rows: Sequence[Row]) -> str:
         """The caption of the figure of these rows."""

@@ -10,37 +10,43 @@ from leaderboard.charts.chart import (
     Chart,
     Spec,
     Table,
-    axis,
     days_axis,
+    figured,
+    headed,
+    hovered,
     layout,
     lines_height,
     margins,
     names_axis,
     plain,
+    titled,
+    vary,
 )
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.scales import metric_axis
 from leaderboard.models.boards.estimates import Triple
-from leaderboard.site.numerals import MISSING, percent
+from leaderboard.site.numerals import MISSING
+from scoring.metrics import PASS_AT_1, Metric
 
 MAX_COMPARED = 100
 """Ranked entrants of a board, by rank, whose mean stands beside an entrant's bar."""
-SHARES = {"tickformat": ".0%", "range": [-0.02, 1.05]}
 
 
 @dataclass(frozen=True)
 class BoardResult:
-    """pass@1 on one board, as value and ends of its interval."""
+    """A metric on one board, as value and ends of its interval."""
 
     entrant_id: int
     release: str
     track: str
-    pass_at_1: Triple
+    figure: Triple
     rank: int | None
+    metric: Metric = PASS_AT_1
 
 
 @dataclass(frozen=True)
 class GroupShare:
-    """pass@1 over the problems of a group; `others` is the mean of the board's first entrants."""
+    """A metric over the problems of a group; `others` is the mean of the board's first entrants."""
 
     entrant_id: int
     group: str
@@ -48,11 +54,12 @@ class GroupShare:
     others: float | None
     solved: int
     problems: int
+    metric: Metric = PASS_AT_1
 
 
 @dataclass(frozen=True)
 class PastResult:
-    """pass@1 of one finished submission on one board."""
+    """A metric of one finished submission on one board."""
 
     entrant_id: int
     board: str
@@ -60,43 +67,51 @@ class PastResult:
     at: datetime
     share: float
     is_counted: bool
+    metric: Metric = PASS_AT_1
 
 
 def results_spec(rows: Sequence[BoardResult]) -> Spec:
-    values, lows, highs = ([row.pass_at_1[part] for row in rows] for part in range(3))
+    metric = _metric(rows)
+    values, lows, highs = ([row.figure[part] for row in rows] for part in range(3))
     points = {
         "type": "scatter",
         "mode": "markers",
-        "name": "pass@1",
+        "name": metric.title,
         "x": values,
         "y": list(range(len(rows))),
         "customdata": [plain(f"{row.release}, {row.track}") for row in rows],
         "error_x": margins(values, lows, highs),
         "marker": {"size": 11, "color": [colour_of(row.entrant_id) for row in rows]},
-        "hovertemplate": "%{customdata}<br>pass@1 %{x:.1%}<extra></extra>",
+        "hovertemplate": f"%{{customdata}}<br>{metric.title} {hovered(metric, 'x')}<extra></extra>",
     }
+    known = [end for row in rows for end in row.figure if end is not None]
     names = names_axis([f"{row.release}\n{row.track}" for row in rows])
-    shown = layout(axis("pass@1", **SHARES), names, height=lines_height(len(rows), 40))
+    shown = layout(metric_axis(metric, titled(metric), known), names, height=lines_height(len(rows), 40))
     return {"data": [points] if rows else [], "layout": shown}
 
 
 def results_table(rows: Sequence[BoardResult]) -> Table:
     return Table(
-        ["Release", "Track", "pass@1 (%)", "95 % interval", "Rank"],
+        ["Release", "Track", headed(_metric(rows)), "95 % interval", "Rank"],
         [
-            [row.release, row.track, percent(row.pass_at_1[0]), _interval(row.pass_at_1), str(row.rank or MISSING)]
+            [row.release, row.track, figured(row.metric, row.figure[0]), _interval(row), str(row.rank or MISSING)]
             for row in rows
         ],
     )  # fmt: skip
 
 
-def _interval(found: Triple) -> str:
-    _, low, high = found
-    return MISSING if low is None or high is None else f"{percent(low)}–{percent(high)}"
+def _interval(row: BoardResult) -> str:
+    _, low, high = row.figure
+    return MISSING if low is None or high is None else f"{figured(row.metric, low)}–{figured(row.metric, high)}"
+
+
+def _metric(rows: Sequence[BoardResult | GroupShare | PastResult]) -> Metric:
+    return rows[0].metric if rows else PASS_AT_1
 
 
 def groups_spec(rows: Sequence[GroupShare]) -> Spec:
     places, names = list(range(len(rows))), [plain(row.group) for row in rows]
+    metric, known = _metric(rows), [one for row in rows for one in (row.share, row.others) if one is not None]
     own = {
         "type": "bar",
         "orientation": "h",
@@ -105,7 +120,7 @@ def groups_spec(rows: Sequence[GroupShare]) -> Spec:
         "y": places,
         "customdata": names,
         "marker": {"color": colour_of(rows[0].entrant_id) if rows else GREY},
-        "hovertemplate": "%{customdata}<br>pass@1 %{x:.1%}<extra></extra>",
+        "hovertemplate": f"%{{customdata}}<br>{metric.title} {hovered(metric, 'x')}<extra></extra>",
     }
     others = {
         "type": "scatter",
@@ -116,23 +131,28 @@ def groups_spec(rows: Sequence[GroupShare]) -> Spec:
         "customdata": names,
         "marker": {"size": 11, "symbol": "diamond", "color": GREY, "line": {"width": 1.5, "color": "#ffffff"}},
         "cliponaxis": False,
-        "hovertemplate": "%{customdata}<br>mean of the others %{x:.1%}<extra></extra>",
+        "hovertemplate": f"%{{customdata}}<br>mean of the others {hovered(metric, 'x')}<extra></extra>",
     }
     more = {"height": lines_height(len(rows)), "showlegend": True}
-    shown = layout(axis("pass@1", tickformat=".0%", range=[0, 1.05]), names_axis([row.group for row in rows]), **more)
+    shown = layout(metric_axis(metric, titled(metric), known), names_axis([row.group for row in rows]), **more)
     return {"data": [own, others] if rows else [], "layout": shown}
 
 
 def groups_table(rows: Sequence[GroupShare]) -> Table:
-    lines = [[row.group, percent(row.share), percent(row.others), f"{row.solved}/{row.problems}"] for row in rows]
-    return Table(["Group", "pass@1 (%)", f"Mean of the first {MAX_COMPARED} (%)", "Solved"], lines)
+    metric = _metric(rows)
+    lines = [
+        [row.group, figured(metric, row.share), figured(metric, row.others), f"{row.solved}/{row.problems}"]
+        for row in rows
+    ]
+    return Table(["Group", headed(metric), f"Mean of the first {MAX_COMPARED}", "Solved"], lines)
 
 
 def history_spec(rows: Sequence[PastResult]) -> Spec:
     boards = list(dict.fromkeys(row.board for row in rows))
     traces = [_line([row for row in rows if row.board == board], place) for place, board in enumerate(boards)]
-    x = days_axis([row.at for row in rows])
-    return {"data": traces, "layout": layout(x, axis("pass@1", **SHARES), showlegend=len(boards) > 1)}
+    x, metric = days_axis([row.at for row in rows]), _metric(rows)
+    y = metric_axis(metric, titled(metric), [row.share for row in rows])
+    return {"data": traces, "layout": layout(x, y, showlegend=len(boards) > 1)}
 
 
 def _line(rows: Sequence[PastResult], place: int) -> Spec:
@@ -150,7 +170,10 @@ def _line(rows: Sequence[PastResult], place: int) -> Spec:
             "size": 10, "color": colour, "symbol": ["circle" if row.is_counted else "circle-open" for row in in_order],
         },
         "cliponaxis": False,
-        "hovertemplate": "%{text}<br>pass@1 %{y:.1%}<br>%{x|%Y-%m-%d}<extra>%{fullData.name}</extra>",
+        "hovertemplate": (
+            f"%{{text}}<br>{rows[0].metric.title} {hovered(rows[0].metric)}<br>%{{x|%Y-%m-%d}}"
+            "<extra>%{fullData.name}</extra>"
+        ),
     }  # fmt: skip
 
 
@@ -162,30 +185,41 @@ def history_table(rows: Sequence[PastResult]) -> Table:
             f"{row.at:%Y-%m-%d}",
             row.board,
             f"#{row.submission_id}",
-            percent(row.share),
+            figured(row.metric, row.share),
             "yes" if row.is_counted else "no",
         ]
         for row in newest
     ]
-    return Table(["Day (UTC)", "Board", "Submission", "pass@1 (%)", "Counted"], lines)
+    return Table(["Day (UTC)", "Board", "Submission", headed(_metric(rows)), "Counted"], lines)
 
 
 def _several(rows: Sequence[object]) -> bool:
     return len(rows) > 1
 
 
+def _several_results(rows: Sequence[BoardResult]) -> bool:
+    """A share that is the same on every board says nothing."""
+    return len(rows) > 1 and (_metric(rows) != PASS_AT_1 or vary(row.figure[0] for row in rows))
+
+
+def _has_groups(rows: Sequence[GroupShare]) -> bool:
+    return vary(one for row in rows for one in (row.share, row.others))
+
+
 RESULTS = Chart(
-    "results", "pass@1 on every board", "Whiskers are 95 % intervals over problems. Releases differ in difficulty.",
-    results_spec, results_table, _several,
+    "results", lambda rows: f"{_metric(rows).title} on every board",
+    "Whiskers are 95 % intervals over problems. Releases differ in difficulty.",
+    results_spec, results_table, _several_results,
 )  # fmt: skip
 GROUPS = Chart(
     "groups", "Strengths by group",
-    f"pass@1 over the problems of each group. Diamonds are the mean of the first {MAX_COMPARED} ranked entrants of the"
-    " board: a group that is hard for all is no weakness of this one.",
-    groups_spec, groups_table,
+    lambda rows: f"{_metric(rows).title} over the problems of each group. Diamonds are the mean of the first"
+    f" {MAX_COMPARED} ranked entrants of the board: a group that is hard for all is no weakness of this one.",
+    groups_spec, groups_table, _has_groups,
 )  # fmt: skip
 HISTORY = Chart(
-    "history", "History",
-    "pass@1 of each finished full submission, the newest 20. Full circles are those that count on a board.",
+    "history", lambda rows: "History" if _metric(rows) == PASS_AT_1 else f"History of {_metric(rows).title}",
+    lambda rows: f"{_metric(rows).title} of each finished full submission, the newest 20. Full circles are those that"
+    " count on a board.",
     history_spec, history_table, _several,
 )  # fmt: skip

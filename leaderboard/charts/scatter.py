@@ -6,7 +6,8 @@ from leaderboard.charts.chart import GREY, BoardRow, Spec, plain
 from leaderboard.charts.colours import colour_of
 
 MAX_LABELS = 25
-"""Beyond this many names the points are named on hover only."""
+"""Of more points only the first `FIRST_LABELS` and those of the front are named, and the others are fainter."""
+FIRST_LABELS = 10
 _FAINT = "70"
 
 
@@ -18,8 +19,9 @@ def faint(row: BoardRow) -> str:
 def entrant_point(
     row: BoardRow, x: float | None, y: float | None, side: str, *, named: bool, hover: str, **errors: Spec
 ) -> Spec:
-    """The entrant at (x, y). `hover` follows its name; `errors` are error_x and error_y."""
+    """The entrant at (x, y), faint without a name. `hover` follows its name; `errors` are error_x and error_y."""
     shape = "diamond" if row.is_baseline else "circle"
+    marker = {"size": 11 if named else 7, "color": colour_of(row.entrant_id), "symbol": shape}
     return {
         "type": "scatter",
         "mode": "markers+text" if named else "markers",
@@ -28,10 +30,18 @@ def entrant_point(
         "y": [y],
         "text": [plain(row.name)],
         "textposition": side,
-        **errors,
-        "marker": {"size": 11, "color": colour_of(row.entrant_id), "symbol": shape},
+        **(errors if named else {}),
+        "marker": marker if named else {**marker, "opacity": 0.5},
         "hovertemplate": f"%{{text}}<br>{hover}<extra></extra>",
     }
+
+
+def named_points(points: Sequence[tuple[float, float]], front: Sequence[tuple[float, float]]) -> list[bool]:
+    """Whether each point is named: all where they are few, else the first ones and those of the front."""
+    if len(points) <= MAX_LABELS:
+        return [True] * len(points)
+    ahead = set(front)
+    return [n < FIRST_LABELS or point in ahead for n, point in enumerate(points)]
 
 
 def dotted_line(name: str, points: Sequence[tuple[float, float]]) -> Spec:

@@ -11,8 +11,8 @@ from leaderboard.models.boards.estimates import kept
 from problems.models import Release
 from scoring.board import BoardScores
 from scoring.board_input import BoardInput
-from scoring.computed import Figure
-from scoring.metrics import Metric, shown_metric
+from scoring.computed import BoardWork, Figure, means_of_groups
+from scoring.metrics import PASS_AT_1, Metric, shown_metric
 
 Array = np.ndarray[Any, Any]
 
@@ -27,7 +27,7 @@ def standing_rows(
     shown: Mapping[str, Array],
 ) -> list[Standing]:
     """One row per counted submission, in the order of the submissions."""
-    by_group = _by_group(groups, board)
+    by_group = _by_group(groups, board, found)
     return [
         Standing(
             release=release,
@@ -99,13 +99,20 @@ def _part(value: Any) -> int | float | None:
     return int(value) if np.issubdtype(np.asarray(value).dtype, np.integer) else _number(value)
 
 
-def _by_group(groups: Sequence[str], board: BoardInput) -> dict[str, list[dict[str, Any]]]:
-    """Figures by group: one {solved, problems, pass_at_1} per entrant."""
+def _by_group(groups: Sequence[str], board: BoardInput, found: BoardScores) -> dict[str, list[dict[str, Any]]]:
+    """Figures by group: one {solved, problems, pass_at_1} per entrant, with `primary` where that is another metric."""
     labels = np.array(groups)
     counted = ~board.voided & ~board.skipped & (board.pending == 0) & (board.n > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(board.n > 0, board.passed / np.maximum(board.n, 1), 0.0)
-    return {name: _group_figures(labels == name, counted, share, board.passed) for name in dict.fromkeys(groups)}
+    figures = {name: _group_figures(labels == name, counted, share, board.passed) for name in dict.fromkeys(groups)}
+    if board.primary != PASS_AT_1.name:
+        means = means_of_groups(BoardWork(board, found.incomplete), board.primary, groups)
+        for name, values in means.items():
+            figures[name] = [
+                {**one, "primary": _number(value)} for one, value in zip(figures[name], values, strict=True)
+            ]
+    return figures
 
 
 def _group_figures(chosen: Array, counted: Array, share: Array, passed: Array) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from leaderboard.boards.primary import primary_score
 from leaderboard.boards.problem_choice import Facet
 from leaderboard.models import Evaluation, Measurement
 from leaderboard.results.measured import measured_words
@@ -35,6 +36,7 @@ register.filter("milliseconds", numerals.milliseconds)
 register.filter("size", numerals.size)
 register.filter("duration", numerals.duration)
 register.filter("measured", measured_words)
+register.filter("primary_score", primary_score)
 register.filter("markdown", as_html)
 register.simple_tag(account_nav)
 register.filter("code", highlight.code)
@@ -155,9 +157,12 @@ def fact(title: str, value: Any) -> dict[str, Any]:
 
 
 @register.inclusion_tag("podium/site/chart.html")
-def chart(label: str, url: str, name: str) -> dict[str, str]:
-    """The place of a chart that charts.js draws from the figures at `url`. `name` begins its file when it is saved."""
-    return {"label": label, "url": url, "name": name}
+def chart(label: str, url: str, name: str, facts: str = "") -> dict[str, str]:
+    """The place of a chart that charts.js draws from the figures at `url`. `name` begins its file when it is saved.
+
+    `facts` is what the file says of its source, as JSON.
+    """
+    return {"label": label, "url": url, "name": name, "facts": facts}
 
 
 @register.inclusion_tag("podium/site/numbers.html")

@@ -14,12 +14,12 @@ const loadPlotly = (url) => {
   return plotly;
 };
 
-const PAPER = { text: "#1b1f24", grid: "#d9dde3", muted: "#59616c" };
+const PAPER = { text: "#1b1f24", grid: "#d9dde3", muted: "#59616c", page: "#ffffff" };
 
 const pageColours = () => {
   const style = getComputedStyle(document.documentElement);
   const value = (name) => style.getPropertyValue(name).trim();
-  return { text: value("--pico-color"), muted: value("--pico-muted-color"), grid: value("--podium-line") };
+  return { text: value("--pico-color"), muted: value("--pico-muted-color"), grid: value("--podium-line"), page: value("--pico-background-color") };
 };
 
 // Names often differ in their last words, so a long one is cut in its middle.
@@ -65,6 +65,11 @@ const themed = (spec, colours, width) => {
     xaxis: { ...spec.layout.xaxis, ...fitted(spec.layout.xaxis, narrow ? 14 : 28, width - (spec.layout.yaxis.ticktext ? 150 : 60), titleSizePx), ...axis },
     yaxis: { ...spec.layout.yaxis, ...fitted(spec.layout.yaxis, narrow ? 16 : 36, 280, titleSizePx), ...axis },
   };
+  if (spec.layout.annotations) {
+    // on a narrow page there is no room for names beside points: they stand below the drawing
+    const named = (note) => ({ ...note, text: cut(note.text, 44), font: { color: colours.text }, bgcolor: colours.page });
+    layout.annotations = narrow ? [] : spec.layout.annotations.map(named);
+  }
   // a finger that scrolls the page must not zoom the figure
   if (narrow) Object.assign(layout, { dragmode: false, margin: { ...spec.layout.margin, l: 45, r: 10, t: 20 } });
   return { data, layout };
@@ -86,6 +91,8 @@ const svg = (name, attributes) => {
 
 const DASHES = { dash: "6 3", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4" };
 
+const SHAPES = { diamond: "M14 0l6 6-6 6-6-6z", square: "M10 2h8v8h-8z", "triangle-up": "M14 1l5 9h-10z", cross: "M12 1h4v3h3v4h-3v3h-4v-3h-3v-4h3z" };
+
 const swatch = (trace) => {
   const colour = [trace.line?.color, trace.marker?.color].find((one) => typeof one === "string") ?? "currentColor";
   const picture = svg("svg", { viewBox: "0 0 28 12", width: 28, height: 12, "aria-hidden": "true" });
@@ -97,8 +104,8 @@ const swatch = (trace) => {
     picture.append(svg("line", { x1: 0, y1: 6, x2: 28, y2: 6, stroke: colour, "stroke-width": 2, "stroke-dasharray": DASHES[trace.line?.dash] ?? "none" }));
   }
   if (!trace.mode || trace.mode.includes("markers")) {
-    const isDiamond = trace.marker?.symbol === "diamond";
-    picture.append(isDiamond ? svg("path", { d: "M14 0l6 6-6 6-6-6z", fill: colour }) : svg("circle", { cx: 14, cy: 6, r: 4, fill: colour }));
+    const shape = SHAPES[trace.marker?.symbol];
+    picture.append(shape ? svg("path", { d: shape, fill: colour }) : svg("circle", { cx: 14, cy: 6, r: 4, fill: colour }));
   }
   return picture;
 };
@@ -143,7 +150,25 @@ const csvCell = (cell) => {
   return `"${isFormula ? "'" : ""}${text.replaceAll('"', '""')}"`;
 };
 
-const asCsv = (table) => [...table.rows].map((row) => [...row.cells].map(csvCell).join(",")).join("\r\n");
+// Each row says of which board it is, so that a line copied out of the file keeps its source.
+const asCsv = (table, facts) => {
+  const source = Object.entries(facts);
+  const lines = [...table.rows].map((row, n) => [
+    ...[...row.cells].map(csvCell), ...source.map((pair) => `"${String(pair[n ? 1 : 0]).replaceAll('"', '""')}"`),
+  ]);
+  return lines.map((cells) => cells.join(",")).join("\r\n");
+};
+
+const factsOf = (place) => JSON.parse(place.dataset.chartFacts || "{}");
+
+const sourceWords = ({ release, revision, track, metric, as_of: day }) => (
+  [release && `${release}, revision ${revision}`, track, metric && `ranked by ${metric}`, day && `as of ${day}`].filter(Boolean).join(" · ")
+);
+
+const fileName = (place) => {
+  const { track, as_of: day } = factsOf(place);
+  return [place.dataset.chartName, track, day].filter(Boolean).join("-");
+};
 
 // Pictures are for paper: dark on white, with title and legend, whatever the page looks like.
 const savePicture = (library, place, spec, format) => {
@@ -151,11 +176,11 @@ const savePicture = (library, place, spec, format) => {
   const { data, layout } = themed(spec, PAPER, 1100);
   const legend = { orientation: "v", x: 1.02, xanchor: "left", y: 1, yanchor: "top" };
   const paper = {
-    ...layout, legend, showlegend: Boolean(spec.layout.showlegend), title: { text: title }, margin: { ...layout.margin, t: 60 },
+    ...layout, legend, showlegend: Boolean(spec.layout.showlegend), title: { text: title, subtitle: { text: sourceWords(factsOf(place)) } }, margin: { ...layout.margin, t: 90 },
     paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", font: { ...layout.font, family: "sans-serif" },
   };
   const size = { width: 1100, height: Math.max(600, spec.layout.height ?? 0) };
-  library.downloadImage({ data, layout: { ...paper, ...size } }, { format, filename: place.dataset.chartName, ...size });
+  library.downloadImage({ data, layout: { ...paper, ...size } }, { format, filename: fileName(place), ...size });
 };
 
 const addDownloads = (place, spec, library) => {
@@ -171,16 +196,49 @@ const addDownloads = (place, spec, library) => {
   };
   for (const format of ["png", "svg"]) add(format.toUpperCase(), () => savePicture(library, place, spec, format));
   const table = place.closest("figure")?.querySelector("table");
-  if (table) add("CSV", () => save(`${place.dataset.chartName}.csv`, "text/csv", asCsv(table)));
+  if (table) add("CSV", () => save(`${fileName(place)}.csv`, "text/csv", asCsv(table, factsOf(place))));
   place.after(row);
 };
 
 const meet = (one, other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 
-// Names that would lie on another name or point, or leave the figure, are left out: they stand on hover and in the table.
-const thinLabels = (place) => {
+// An error bar's picture is a little larger than its stroke.
+const inset = (box) => ({ left: box.left + 2, right: box.right - 2, top: box.top + 2, bottom: box.bottom - 2 });
+
+// What has no room for its name in the drawing is named below it.
+const nameBelow = (place, hidden) => {
+  place.parentElement.querySelector(".unnamed")?.remove();
+  if (!hidden.length) return;
+  const list = document.createElement("ul");
+  list.className = "legend unnamed";
+  list.setAttribute("aria-label", "Points without a name in the chart");
+  for (const { name, colour } of hidden) {
+    const item = document.createElement("li");
+    item.append(swatch({ mode: "markers", marker: { color: colour } }), ` ${name}`);
+    list.append(item);
+  }
+  place.after(list);
+};
+
+const colourOf = (label) => {
+  const trace = label.closest(".trace");
+  const points = trace?.querySelectorAll(".points path") ?? [];
+  const n = [...(trace?.querySelectorAll(".text text") ?? [])].indexOf(label);
+  return (points[n] ?? points[0])?.style.fill ?? "currentColor";
+};
+
+// The points whose names are notes on a wide page.
+const noted = (spec) => {
+  const names = new Set((spec.layout.annotations ?? []).map((note) => note.text));
+  return spec.data.filter((trace) => names.has(trace.name)).map((trace) => ({ name: trace.name, colour: trace.marker.color }));
+};
+
+// Names that would lie on another name, a point or an error bar, or leave the figure, are left out of the drawing.
+const thinLabels = (place, spec) => {
   const shown = [];
   const points = [...place.querySelectorAll(".points path")].map((one) => ({ trace: one.closest(".trace"), box: one.getBoundingClientRect() }));
+  const bars = [...place.querySelectorAll(".errorbar path")].map((one) => one.getBoundingClientRect());
+  const hidden = place.clientWidth < NARROW_PX ? noted(spec) : [];
   const frame = place.querySelector(".nsewdrag")?.getBoundingClientRect();
   for (const label of place.querySelectorAll(".textpoint text")) {
     label.style.visibility = "";
@@ -188,9 +246,12 @@ const thinLabels = (place) => {
     const cut = frame && (box.left < frame.left || box.right > frame.right);
     const trace = label.closest(".trace");
     const covers = shown.some((one) => meet(box, one)) || points.some((one) => one.trace !== trace && meet(box, one.box));
-    if (cut || covers) label.style.visibility = "hidden";
-    else shown.push(box);
+    if (cut || covers || bars.some((one) => meet(inset(box), one))) {
+      label.style.visibility = "hidden";
+      if (label.closest(".trace")?.querySelector(".points path")) hidden.push({ name: label.textContent, colour: colourOf(label) });
+    } else shown.push(box);
   }
+  nameBelow(place, hidden);
 };
 
 const draw = async (place) => {
@@ -209,8 +270,8 @@ const draw = async (place) => {
     await library.newPlot(place, first.data, first.layout, options(place.clientWidth));
     addLegend(place, spec, library);
     addDownloads(place, spec, library);
-    thinLabels(place);
-    place.on("plotly_afterplot", () => thinLabels(place));
+    thinLabels(place, spec);
+    place.on("plotly_afterplot", () => thinLabels(place, spec));
     place.dataset.drawn = "yes";
     document.addEventListener("podium:theme", () => library.react(place, seen().data, seen().layout));
   } catch (error) {

@@ -1,5 +1,6 @@
-"""pass@1 of each entrant by group of problems, as a heat map: where each is strong, and which groups are hard."""
+"""A metric of each entrant by group of problems, as a heat map: where each is strong, and which groups are hard."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,18 +11,21 @@ from leaderboard.charts.chart import (
     Table,
     as_figure,
     axis,
+    figured,
+    headed,
     layout,
     lines_height,
     names_axis,
     plain,
+    vary,
 )
-from leaderboard.site.numerals import percent
+from leaderboard.site.numerals import significant
 from problems.spec.natural import natural_key
+from scoring.metrics import PASS_AT_1, Average, Metric
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
-CAPTION = "pass@1 (%) by group of problems. A cell is empty if no problem of the group counts for the entrant."
 SCALE = [[0, "#f4e9d8"], [0.25, "#bfd8c9"], [0.5, "#6fb3a9"], [0.75, "#2f7f86"], [1, "#123f5c"]]
 """From sand to deep blue: falls evenly in lightness, so that it is read without colour too."""
 
@@ -31,34 +35,48 @@ _LETTER_PX = 6
 """Height that a letter of a slanted name adds."""
 
 
+def title(rows: Sequence[BoardRow]) -> str:
+    return f"{_metric(rows).title} by group"
+
+
+def caption(rows: Sequence[BoardRow]) -> str:
+    return f"{headed(_metric(rows))} by group of problems. A cell is empty if no problem of the group counts."
+
+
+def _metric(rows: Sequence[BoardRow]) -> Metric:
+    return rows[0].metric if rows else PASS_AT_1
+
+
 def _groups(rows: Sequence[BoardRow]) -> list[str]:
     return sorted({group for row in rows for group in row.groups}, key=natural_key)
 
 
 def has_cells(rows: Sequence[BoardRow]) -> bool:
-    """One group would be the column pass@1 once more."""
-    return len(_groups(rows)) > 1
+    """One group would be the board's column once more, and cells that are all alike would say nothing."""
+    return len(_groups(rows)) > 1 and vary(value for row in rows for value in row.groups.values())
 
 
 def spec(rows: Sequence[BoardRow]) -> Spec:
     shown = rows[:MAX_ENTRANTS]
     groups = _groups(shown)
-    if not has_cells(shown):
+    if len(groups) < 2:
         return {"data": [], "layout": layout(axis(""), axis(""))}
     shares = [[row.groups.get(group) for group in groups] for row in shown]
+    metric = _metric(shown)
+    known = [share for line in shares for share in line if share is not None]
     cells = {
         "type": "heatmap",
         "x": list(range(len(groups))),
         "y": list(range(len(shown))),
-        "z": shares,
-        "text": [["" if share is None else f"{100 * share:.0f}" for share in line] for line in shares],
+        "z": [[None if share is None else _depth(metric, share) for share in line] for line in shares],
+        "text": [["" if share is None else _text(metric, share) for share in line] for line in shares],
         "texttemplate": "%{text}",
         "customdata": [[f"{plain(row.name)}, {plain(group)}" for group in groups] for row in shown],
-        "hovertemplate": "%{customdata}<br>pass@1 %{z:.1%}<extra></extra>",
+        "hovertemplate": f"%{{customdata}}<br>{metric.title} %{{text}}{metric.unit}<extra></extra>",
         "hoverongaps": False,
         "colorscale": SCALE,
         "zmin": 0,
-        "zmax": 1,
+        "zmax": 1 if metric.unit == "%" else max([_depth(metric, one) for one in known], default=1.0) or 1.0,
         "xgap": 2,
         "ygap": 2,
         "showscale": False,
@@ -68,11 +86,22 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     return {"data": [cells], "layout": layout(x, names_axis([row.name for row in shown]), height=height)}
 
 
+def _depth(metric: Metric, value: float) -> float:
+    """The place of a value on the scale of colours: ratios by their logarithm, with 1× at its start."""
+    return max(0.0, math.log10(value)) if metric.average is Average.GEOMETRIC and value > 0 else value
+
+
+def _text(metric: Metric, value: float) -> str:
+    return f"{100 * value:.0f}" if metric.unit == "%" else significant(value)
+
+
 def figure(rows: Sequence[BoardRow]) -> "Figure":
     return as_figure(spec(rows))
 
 
 def table(rows: Sequence[BoardRow]) -> Table:
     groups = _groups(rows)
-    lines = [[row.name, *(percent(row.groups.get(group)) for group in groups)] for row in rows]
-    return Table(["Model", *(f"{group} (%)" for group in groups)], lines)
+    metric = _metric(rows)
+    lines = [[row.name, *(figured(metric, row.groups.get(group)) for group in groups)] for row in rows]
+    unit = f" ({metric.unit})" if metric.unit else ""
+    return Table(["Model", *(f"{group}{unit}" for group in groups)], lines)

@@ -20,6 +20,8 @@ from leaderboard.charts.chart import (
     titled,
 )
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.scales import is_wide, log_axis, ratio_range
+from leaderboard.charts.scatter import MAX_LABELS
 from scoring.metrics import Metric
 
 if TYPE_CHECKING:
@@ -40,6 +42,16 @@ class DatedResult:
     at: datetime
     score: float
     metric: Metric
+
+
+@dataclass(frozen=True)
+class _Look:
+    name: str
+    size: int
+    opacity: float
+
+
+_RECORD, _OTHER = _Look("Record", 11, 1.0), _Look("Other result", 7, 0.55)
 
 
 def records(rows: Sequence[DatedResult]) -> list[DatedResult]:
@@ -67,27 +79,34 @@ def spec(rows: Sequence[DatedResult]) -> Spec:
     }
     ahead = set(best)
     others = [row for row in rows if row not in ahead]
-    points = [_points(others, metric, 7, 0.55, ""), _points(best, metric, 11, 1.0, "top left")]
-    top = 1.0 if metric.unit == "%" else max(row.score for row in rows) or 1.0
-    shares = {"tickformat": ".0%"} if metric.unit == "%" else {}
-    y = axis(titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
+    side = "middle right" if len(rows) <= MAX_LABELS else ""
+    points = [_points(best, metric, _RECORD, "top left"), _points(others, metric, _OTHER, side)]
     return {
         "data": [line, *(one for one in points if one["x"])],
-        "layout": layout(days_axis([row.at for row in rows]), y),
+        "layout": layout(days_axis([row.at for row in rows]), _scores(metric, [row.score for row in rows])),
     }
 
 
-def _points(rows: Sequence[DatedResult], metric: Metric, size: int, opacity: float, side: str) -> Spec:
+def _scores(metric: Metric, scores: Sequence[float]) -> Spec:
+    if metric.unit != "%" and is_wide(scores):
+        low, high = ratio_range(scores, room=0.1)
+        return log_axis(titled(metric), low, high)
+    top = 1.0 if metric.unit == "%" else max(scores) or 1.0
+    shares = {"tickformat": ".0%"} if metric.unit == "%" else {}
+    return axis(titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
+
+
+def _points(rows: Sequence[DatedResult], metric: Metric, look: _Look, side: str) -> Spec:
     """Named at `side`; where it is empty, on hover only."""
     return {
         "type": "scatter",
         "mode": "markers+text" if side else "markers",
-        "name": "Record" if side else "Other result",
+        "name": look.name,
         "x": [row.at.isoformat() for row in rows],
         "y": [row.score for row in rows],
         "text": [plain(row.name) for row in rows],
         "textposition": side or "top left",
-        "marker": {"size": size, "opacity": opacity, "color": [colour_of(row.entrant_id) for row in rows]},
+        "marker": {"size": look.size, "opacity": look.opacity, "color": [colour_of(row.entrant_id) for row in rows]},
         "hovertemplate": f"%{{text}}<br>{metric.title} {hovered(metric)}<br>%{{x|%Y-%m-%d}}<extra></extra>",
     }
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from leaderboard.charts.boards.fast_p import DASHES
 from leaderboard.charts.boards.pass_at_k_bars import shown_ks
 from leaderboard.charts.boards.pass_at_k_bars import table as table_of
-from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow, Spec, Table, as_figure, axis, layout, plain
+from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow, Spec, Table, as_figure, axis, layout, plain, vary
 from leaderboard.charts.colours import colour_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def _curves(rows: Sequence[BoardRow]) -> list[BoardRow]:
 
 
 def has_curves(rows: Sequence[BoardRow]) -> bool:
-    return bool(_curves(rows))
+    return vary(value for row in _curves(rows) for _, value in _points(row))
 
 
 def _trace(row: BoardRow, place: int) -> Spec:

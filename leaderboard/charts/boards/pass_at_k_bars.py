@@ -15,6 +15,8 @@ from leaderboard.charts.chart import (
     margins,
     names_axis,
     plain,
+    ranks_by_passes,
+    vary,
 )
 from leaderboard.charts.colours import colour_of
 from leaderboard.site.numerals import MISSING, percent
@@ -28,6 +30,11 @@ CAPTION = "pass@k of each entrant, fainter for larger k; whiskers are 95 % inter
 def shown_ks(rows: Sequence[BoardRow]) -> list[int]:
     """Each k of which an entrant has a figure."""
     return sorted({k for row in rows for k in row.ks})
+
+
+def has_bars(rows: Sequence[BoardRow]) -> bool:
+    """Bars that are all alike say something only where they rank."""
+    return bool(rows) and (ranks_by_passes(rows) or vary(row.pass_at(k)[0] for row in rows for k in row.ks))
 
 
 def _trace(rows: Sequence[BoardRow], k: int, opacity: float) -> Spec:

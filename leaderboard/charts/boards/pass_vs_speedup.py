@@ -1,13 +1,13 @@
 """pass@1 against speedup: who is right, who is fast, and the Pareto front that nobody beats on both."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from leaderboard.charts.chart import BoardRow, Spec, Table, as_figure, axis, layout, margins
-from leaderboard.charts.colours import colour_of
-from leaderboard.charts.labels import label_sides
-from leaderboard.charts.scatter import MAX_LABELS, dotted_line, entrant_point, pareto_front
+from leaderboard.charts.chart import BoardRow, Spec, Table, as_figure, axis, layout, margins, vary
+from leaderboard.charts.labels import Stroke, label_sides
+from leaderboard.charts.scales import WIDE, log_axis
+from leaderboard.charts.scatter import dotted_line, entrant_point, faint, named_points, pareto_front
 from leaderboard.site.numerals import percent, ratio
 from scoring.metrics import SPEEDUP
 
@@ -18,8 +18,6 @@ CAPTION = "Right and fast is top right."
 FRONT_CAPTION = f"{CAPTION} The line joins the entrants that no other beats on both axes (Pareto front)."
 RANGE = (-0.05, 1.08)
 """The ends of the axis of pass@1: a point at 0 and its name are whole."""
-WIDE = 20.0
-"""Speedups whose largest is this many times the smallest stand on a logarithmic axis."""
 
 
 def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
@@ -27,7 +25,9 @@ def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
 
 
 def has_points(rows: Sequence[BoardRow]) -> bool:
-    return bool(_placed(rows))
+    """Of entrants with the same pass@1 the bars of speedups say as much."""
+    placed = _placed(rows)
+    return len(placed) == 1 or vary(row.pass_at(1)[0] for row in placed)
 
 
 def caption(rows: Sequence[BoardRow]) -> str:
@@ -37,7 +37,7 @@ def caption(rows: Sequence[BoardRow]) -> str:
 
 def _point(row: BoardRow, side: str, named: bool) -> Spec:
     (value, low, high), (speedup, slowest, fastest) = row.pass_at(1), row.figure(SPEEDUP)
-    colour = colour_of(row.entrant_id)
+    colour = faint(row)
     return entrant_point(
         row,
         speedup,
@@ -77,18 +77,33 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     placed = _placed(rows)
     scale, left, right = _scale(placed)
 
-    def place(row: BoardRow) -> tuple[float, float]:
-        speedup, share = _place(row)
+    def place(speedup: float, share: float) -> tuple[float, float]:
         across = ((math.log10(speedup) if scale == "log" else speedup) - left) / (right - left)
         return across, (share - RANGE[0]) / (RANGE[1] - RANGE[0])
 
-    sides = label_sides([row.name for row in placed], [place(row) for row in placed])
-    points = [_point(row, side, len(placed) <= MAX_LABELS) for row, side in zip(placed, sides, strict=True)]
+    named = named_points([_place(row) for row in placed], _front(placed))
+    shown = [row for row, is_named in zip(placed, named, strict=True) if is_named]
+    bars = [bar for row in shown for bar in _bars(row, place)]
+    sides = label_sides([row.name for row in shown], [place(*_place(row)) for row in shown], bars=bars)
+    side_of = dict(zip([row.entrant_id for row in shown], sides, strict=True))
+    points = [_point(row, side_of.get(row.entrant_id, "top left"), one) for row, one in zip(placed, named, strict=True)]
     line = [dotted_line("Pareto front", _front(placed))] if _has_line(placed) else []
-    ticks = {"dtick": 1} if scale == "log" and right - left > 1 else {}
-    x = axis(f"{SPEEDUP.title} (×): failing and slower samples count 1×", type=scale, range=[left, right], **ticks)
+    title = f"{SPEEDUP.title} (×): failing and slower samples count 1×"
+    x = log_axis(title, left, right) if scale == "log" else axis(title, range=[left, right])
     y = axis("pass@1", tickformat=".0%", range=list(RANGE), tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
     return {"data": [*line, *points], "layout": layout(x, y)}
+
+
+def _bars(row: BoardRow, place: Callable[[float, float], tuple[float, float]]) -> list[Stroke]:
+    """The whiskers of both axes."""
+    speedup, share = _place(row)
+    (_, slowest, fastest), (_, low, high) = row.figure(SPEEDUP), row.pass_at(1)
+    found = []
+    if slowest and fastest:
+        found.append((place(slowest, share), place(fastest, share)))
+    if low is not None and high is not None:
+        found.append((place(speedup, low), place(speedup, high)))
+    return found
 
 
 def figure(rows: Sequence[BoardRow]) -> "Figure":

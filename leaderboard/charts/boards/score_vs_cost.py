@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from leaderboard.charts.chart import (
-    PASS_AT_1,
     BoardRow,
     Spec,
     Table,
@@ -20,9 +19,10 @@ from leaderboard.charts.chart import (
     titled,
 )
 from leaderboard.charts.labels import label_sides
-from leaderboard.charts.scatter import MAX_LABELS, dotted_line, entrant_point, faint, pareto_front
+from leaderboard.charts.scales import plain_number
+from leaderboard.charts.scatter import dotted_line, entrant_point, faint, named_points, pareto_front
 from leaderboard.site.numerals import MISSING, dollars
-from scoring.metrics import Metric
+from scoring.metrics import PASS_AT_1, Metric
 
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
@@ -85,12 +85,23 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
 
     corners = _corners([(cost, score) for _, cost, score in placed], 10**right, metric)
     places = [place(cost, score) for _, cost, score in placed]
-    sides = label_sides([row.name for row, _, _ in placed], places, [place(*corner) for corner in corners])
-    points = [_point(*one, side, len(placed) <= MAX_LABELS) for one, side in zip(placed, sides, strict=True)]
+    named = named_points([(cost, score) for _, cost, score in placed], corners)
+    shown = [n for n, one in enumerate(named) if one]
+    bars = [(place(cost, low), place(cost, high)) for row, cost, _ in placed for low, high in _ends(row)]
+    sides = label_sides(
+        [placed[n][0].name for n in shown], [places[n] for n in shown], [place(*corner) for corner in corners], bars
+    )
+    side_of = dict(zip(shown, sides, strict=True))
+    points = [_point(*one, side_of.get(n, "top left"), named[n]) for n, one in enumerate(placed)]
     return {
         "data": [dotted_line("Pareto front", corners), *points],
         "layout": layout(_cost_axis(left, right), _score_axis(placed[0][0], low, high)),
     }
+
+
+def _ends(row: BoardRow) -> list[tuple[float, float]]:
+    _, low, high = row.primary
+    return [] if low is None or high is None else [(low, high)]
 
 
 def _upper_end(row: BoardRow) -> float:
@@ -111,7 +122,7 @@ def _cost_axis(left: float, right: float) -> Spec:
         type="log",
         range=[left, right],
         tickvals=ticks,
-        ticktext=[f"{tick:,.10g}" for tick in ticks],
+        ticktext=[plain_number(tick) for tick in ticks],
     )
 
 
@@ -161,12 +172,13 @@ def table(rows: Sequence[BoardRow]) -> Table:
     front = set(_front([(cost, score) for _, cost, score in known], metric))
     header = ["Model", headed(metric), "95 % interval", "Cost per sample (US$)", "On the Pareto front"]
     lines = [
-        [row.name, figured(metric, score), _interval(row), dollars(cost), "yes" if (cost, score) in front else "no"]
+        [row.name, figured(metric, score), interval_of(row), dollars(cost), "yes" if (cost, score) in front else "no"]
         for row, cost, score in known
     ]
     return Table(header, lines)
 
 
-def _interval(row: BoardRow) -> str:
+def interval_of(row: BoardRow) -> str:
+    """The interval of the primary figure, under a heading that has its unit."""
     _, low, high = row.primary
     return MISSING if low is None or high is None else f"{figured(row.metric, low)}–{figured(row.metric, high)}"

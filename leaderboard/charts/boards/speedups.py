@@ -1,7 +1,6 @@
 """The distribution of each entrant's speedups over problems, as boxes."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from leaderboard.charts.chart import GREY, Spec, Table, as_figure, axis, layout, lines_height, names_axis, plain
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.scales import log_axis, ratio_range
 from leaderboard.site.numerals import ratio
 
 if TYPE_CHECKING:
@@ -21,6 +21,19 @@ CAPTION = (
     " The box holds the middle half of the problems, its line is the median, the whiskers reach the slowest and the"
     f" fastest. Left of 1× is slower than the baseline. The first {MAX_BOXES} by rank."
 )
+
+
+BASE = {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "color": GREY}}
+"""The line of the baseline."""
+
+
+@dataclass(frozen=True)
+class EntrantSpeedups:
+    """One entrant's speedup on each problem that it solved in a time that ranks."""
+
+    entrant_id: int
+    name: str
+    by_problem: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -41,26 +54,19 @@ def box_of(entrant_id: int, name: str, speedups: Sequence[float]) -> SpeedupBox:
     )
 
 
-def spec(rows: Sequence[SpeedupBox]) -> Spec:
+def _boxes(rows: Sequence[EntrantSpeedups]) -> list[SpeedupBox]:
+    return [box_of(row.entrant_id, row.name, list(row.by_problem.values())) for row in rows]
+
+
+def spec(rows: Sequence[EntrantSpeedups]) -> Spec:
     if not rows:
         return {"data": [], "layout": layout(axis(""), axis(""))}
-    boxes = [_box(row, place) for place, row in enumerate(rows)]
-    low = math.log10(min(1.0, *(row.marks[0] for row in rows)))
-    high = math.log10(max(1.0, *(row.marks[4] for row in rows)))
-    room = 0.05 * max(high - low, 0.3)
-    x = axis(
-        "Speedup of passes (×, logarithmic)", type="log", range=[low - room, high + room], nticks=6,
-        **({"dtick": 1} if high - low > 1.5 else {"tickvals": _steps(low - room, high + room)}),
-    )  # fmt: skip
-    base = {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": {"dash": "dot", "color": GREY}}
-    more = {"shapes": [base], "height": lines_height(len(rows), 32)}
+    found = _boxes(rows)
+    boxes = [_box(row, place) for place, row in enumerate(found)]
+    ends = [mark for row in found for mark in (row.marks[0], row.marks[4])]
+    x = log_axis("Speedup of passes (×, logarithmic)", *ratio_range(ends))
+    more = {"shapes": [BASE], "height": lines_height(len(rows), 32)}
     return {"data": boxes, "layout": layout(x, names_axis([row.name for row in rows]), **more)}
-
-
-def _steps(low: float, high: float) -> list[float]:
-    """1, 2 and 5 of each decade between two powers of ten."""
-    powers = range(math.floor(low), math.ceil(high) + 1)
-    return [digit * 10.0**power for power in powers for digit in (1, 2, 5) if low <= math.log10(digit) + power <= high]
 
 
 def _box(row: SpeedupBox, place: int) -> Spec:
@@ -83,10 +89,10 @@ def _box(row: SpeedupBox, place: int) -> Spec:
     }
 
 
-def figure(rows: Sequence[SpeedupBox]) -> "Figure":
+def figure(rows: Sequence[EntrantSpeedups]) -> "Figure":
     return as_figure(spec(rows))
 
 
-def table(rows: Sequence[SpeedupBox]) -> Table:
+def table(rows: Sequence[EntrantSpeedups]) -> Table:
     header = ["Model", "Slowest", "Lower quartile", "Median", "Upper quartile", "Fastest", "Problems"]
-    return Table(header, [[row.name, *map(ratio, row.marks), str(row.n_problems)] for row in rows])
+    return Table(header, [[row.name, *map(ratio, row.marks), str(row.n_problems)] for row in _boxes(rows)])

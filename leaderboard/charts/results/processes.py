@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from leaderboard.charts.chart import GREY, Spec, Table, axis, layout, margins, plain
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.scales import decades, log_axis
 from leaderboard.site.numerals import milliseconds
 
 TITLE = "Every process"
@@ -30,10 +31,11 @@ class Spread:
 
 def spec(spreads: Sequence[Spread]) -> Spec:
     times = [time for one in spreads for time in (*one.medians_ms, one.median_ms)]
-    scale = "log" if times and max(times) > WIDE * min(times) else "linear"
+    wide = bool(times) and max(times) > WIDE * min(times)
+    y = log_axis("Time (ms)", *decades(times)) if wide else axis("Time (ms)")
     x = axis("", type="category", range=[-0.5, len(spreads) - 0.5])
     traces = [trace for one in spreads for trace in (_points(one), _median(one))]
-    return {"data": traces, "layout": layout(x, axis("Time (ms)", type=scale))}
+    return {"data": traces, "layout": layout(x, y)}
 
 
 def _colour(one: Spread) -> str:

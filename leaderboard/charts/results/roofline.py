@@ -1,11 +1,13 @@
 """A problem under its track's roofline: each entrant's best time as a rate, below what it was measured to do."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leaderboard.charts.chart import GREY, Spec, Table, as_figure, axis, layout, plain
+from leaderboard.charts.chart import GREY, Spec, Table, as_figure, layout, plain
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.scales import log_axis
 from leaderboard.site.numerals import milliseconds, percent, significant
 
 if TYPE_CHECKING:
@@ -16,10 +18,11 @@ CAPTION = (
     " slope, its matrix products on the flat. The problem's declared work decides where it stands; above the roof lies"
     " what the cache served."
 )
-_SIDES = ("middle right", "middle left")
-"""All points stand above one another; neighbours' names go to different sides."""
-MAX_LABELS = 10
-"""Beyond this many names the points are named on hover only."""
+LEAST_FRAME_PX, MOST_FRAME_PX, NAME_PX, LINE_PX = 340, 640, 18, 34
+"""Heights of the frame and of a name, and the length of the line from a point to its name."""
+MAX_NAMED = 60
+_AROUND_PX = 110
+"""Height of a figure beyond its frame."""
 REACH = 8.0
 """The factor by which the roof is drawn beyond the outermost point."""
 
@@ -54,14 +57,61 @@ class Point:
     """Share of what the roof allows."""
     intensity: float
     """Floating-point operations a byte, as the case declares them."""
+    entrant: str = ""
+    """The name without that of the case."""
 
 
 def spec(roofs: Sequence[Roof], points: Sequence[Point]) -> Spec:
-    x = axis("Floating-point operations a byte", type="log", dtick=1)
-    y = axis(f"GFLOPS ({', '.join(roof.dtype for roof in roofs)})", type="log", dtick=1)
-    named = len(points) <= MAX_LABELS
-    drawn = [_point(one, _SIDES[n % len(_SIDES)] if named else "") for n, one in enumerate(points)]
-    return {"data": [*(_roof(roof, points, roofs) for roof in roofs), *drawn], "layout": layout(x, y)}
+    """Each point is named beside it; of more than `MAX_NAMED` the legend names the entrants."""
+    drawn = [one for one in points if one.gflops > 0 and one.intensity > 0]
+    lines = [_roof(roof, drawn, roofs) for roof in roofs]
+    places = [math.log10(x) for line in lines for x in line["x"]] + [math.log10(one.intensity) for one in drawn]
+    rates = [math.log10(y) for line in lines for y in line["y"]] + [math.log10(one.gflops) for one in drawn]
+    x = log_axis("Floating-point operations a byte", min(places), max(places))
+    low, high = min(rates) - 0.15, max(rates) + 0.25
+    y = log_axis(f"GFLOPS ({', '.join(roof.dtype for roof in roofs)})", low, high)
+    named = len(drawn) <= MAX_NAMED
+    frame_px = max(LEAST_FRAME_PX, NAME_PX * (len(drawn) + 2)) if named else MOST_FRAME_PX
+    names = _names(drawn, low, high, frame_px) if named else []
+    more = {"annotations": names, "height": frame_px + _AROUND_PX, "showlegend": not named}
+    marks = [_marks([one], one.name) for one in drawn] if named else _by_entrant(drawn)
+    return {"data": [*lines, *marks], "layout": layout(x, y, **more)}
+
+
+def _names(points: Sequence[Point], low: float, high: float, frame_px: float) -> list[Spec]:
+    """Every point's name with a line to it, left and right by turns, each at a height of its own."""
+    rising = sorted(points, key=lambda one: one.gflops)
+    wanted = [frame_px * (math.log10(one.gflops) - low) / (high - low) for one in rising]
+    placed = zip(rising, wanted, spread_out(wanted, NAME_PX, frame_px), strict=True)
+    return [_name(one, (-1, 1)[n % 2], at_px - name_px) for n, (one, at_px, name_px) in enumerate(placed)]
+
+
+def _name(one: Point, side: int, down_px: float) -> Spec:
+    """`side`: 1 right of the point, -1 left of it."""
+    return {
+        "x": math.log10(one.intensity), "y": math.log10(one.gflops), "text": plain(one.name),
+        "ax": side * LINE_PX, "ay": down_px, "xanchor": "left" if side > 0 else "right", "yanchor": "middle",
+        "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "arrowcolor": GREY, "standoff": 6,
+    }  # fmt: skip
+
+
+def _by_entrant(points: Sequence[Point]) -> list[Spec]:
+    found: dict[str, list[Point]] = {}
+    for one in points:
+        found.setdefault(one.entrant or one.name, []).append(one)
+    return [_marks(own, name) for name, own in found.items()]
+
+
+def spread_out(wanted: Sequence[float], gap: float, end: float) -> list[float]:
+    """Rising places from 0 to `end`, each near the wanted one and at least `gap` above the one before."""
+    places: list[float] = []
+    for one in wanted:
+        places.append(max(one, places[-1] + gap if places else gap / 2))
+    limit = end - gap / 2
+    for n in reversed(range(len(places))):
+        places[n] = min(places[n], limit)
+        limit = places[n] - gap
+    return places
 
 
 def _roof(roof: Roof, points: Sequence[Point], roofs: Sequence[Roof]) -> Spec:
@@ -78,20 +128,19 @@ def _roof(roof: Roof, points: Sequence[Point], roofs: Sequence[Roof]) -> Spec:
     }
 
 
-def _point(one: Point, side: str) -> Spec:
-    """`side`: where its name stands; empty where it is named on hover only."""
-    reference = one.entrant_id is None
-    colour = GREY if one.entrant_id is None else colour_of(one.entrant_id)
+def _marks(points: Sequence[Point], name: str) -> Spec:
+    entrant_id = points[0].entrant_id
+    colour = GREY if entrant_id is None else colour_of(entrant_id)
     return {
         "type": "scatter",
-        "mode": "markers+text" if side else "markers",
-        "name": plain(one.name),
-        "x": [one.intensity],
-        "y": [one.gflops],
-        "text": [plain(one.name)],
-        "textposition": side or "middle right",
-        "marker": {"size": 11, "color": colour, "symbol": "diamond" if reference else "circle"},
-        "hovertemplate": f"%{{text}}<br>%{{y:.4g}} GFLOPS<br>{percent(one.roofline)} % of the roofline<extra></extra>",
+        "mode": "markers",
+        "name": plain(name),
+        "x": [one.intensity for one in points],
+        "y": [one.gflops for one in points],
+        "text": [plain(one.name) for one in points],
+        "customdata": [f"{percent(one.roofline)} % of the roofline" for one in points],
+        "marker": {"size": 11, "color": colour, "symbol": "diamond" if entrant_id is None else "circle"},
+        "hovertemplate": "%{text}<br>%{y:.4g} GFLOPS<br>%{customdata}<extra></extra>",
     }
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from leaderboard.charts.chart import GREY, Spec, Table, axis, layout, margins, plain
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.scales import decades, log_axis
 from leaderboard.site.numerals import milliseconds
 
 TITLE = "Time by size"
@@ -44,7 +45,10 @@ def has_span(sizes: Collection[float]) -> bool:
 
 
 def spec(lines: Sequence[SizeLine]) -> Spec:
-    x, y = axis("Size of the case", type="log"), axis("Time (ms)", type="log", nticks=6)
+    if not lines:
+        return {"data": [], "layout": layout(axis(""), axis(""))}
+    x = log_axis("Size of the case", *decades([time.size for one in lines for time in one.times]))
+    y = log_axis("Time (ms)", *decades([time.median_ms for one in lines for time in one.times]))
     return {"data": [_line(one) for one in lines], "layout": layout(x, y, showlegend=True)}
 
 

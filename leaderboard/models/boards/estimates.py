@@ -7,6 +7,8 @@ estimate without a value whose counts are 0.
 from collections.abc import Mapping
 from typing import Any
 
+from scoring.metrics import PASS_AT_1, Metric
+
 Estimates = Mapping[str, Mapping[str, Any]]
 Triple = tuple[float | None, float | None, float | None]
 """A figure and the ends of its interval."""
@@ -23,6 +25,15 @@ def figure_of(estimates: Estimates, name: str) -> Triple:
 def part_of(estimates: Estimates, name: str, part: str) -> Any:
     """Another part of the metric's estimate. A missing count is 0, another part None."""
     return estimates.get(name, {}).get(part, 0 if part in _COUNTS else None)
+
+
+def figure_of_group(group: Mapping[str, Any], metric: Metric) -> float | None:
+    """The metric over the group's problems, of the figures that a standing has of a group.
+
+    Stored are pass@1 and the metric that ranks; a standing that was ranked before that one was stored lacks it.
+    """
+    value: float | None = group.get("pass_at_1" if metric == PASS_AT_1 else "primary")
+    return value
 
 
 def kept(estimates: Estimates) -> dict[str, Mapping[str, Any]]:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.boards import export, table, timed_work
 from leaderboard.boards.columns import Column, declared_words
+from leaderboard.boards.primary import leader_of
 from leaderboard.boards.problem_choice import ALL_PROBLEMS, ReleaseProblems
 from leaderboard.boards.query import ALL_GROUPS, BoardQuery, parse, why_no_day
 from leaderboard.boards.source import BoardSource, source_of
@@ -45,6 +46,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "facets": problems.facets(query.choice), "notices": _notices(release, query, problems),
         "ks": [k for k in release.offered_ks if k > 1], "lacks_k": _lacks_k(query, found),
         "header": board_html.header(found.columns, query), "choosable": found.available[1:],
+        "leader": leader_of(found.columns, found.rows),
         "declared": declared_words(found.columns), "missing": board_html.missing_words(found.columns, found.rows),
         "weights": weights_of(release, problems), "ticks": ticks,
         "pinned": board_html.body(found.pinned, found.columns, links, query.expanded),
@@ -52,7 +54,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "pages": [(number, query.url(page=number)) for number in range(1, found.n_pages + 1)],
         "exports": query.url(page=1, expanded=""), "is_live": _is_live(release, query),
         "unfiltered": BoardQuery(
-            track=query.track, k=query.k, group=query.group, choice=query.choice, as_of=query.as_of
+            query.track, query.ranked_by, query.k, group=query.group, choice=query.choice, as_of=query.as_of
         ).url(),
     }  # fmt: skip
     return render(request, "podium/boards/board.html", context)
@@ -112,7 +114,7 @@ def row_details(request: HttpRequest, slug: str, entrant: str) -> HttpResponse:
     release = release_or_404(request, slug)
     query, _, problems = _query(request, release)
     source = source_of(request.user, release, query, problems)
-    columns, rows = table.load_all(source.rows.only(entrant), BoardQuery(track=query.track, k=query.k), [])
+    columns, rows = table.load_all(source.rows.only(entrant), BoardQuery(query.track, query.ranked_by, query.k), [])
     if not rows:
         raise Http404(f"{entrant} has no row on this board.")
     return HttpResponse(board_html.details(rows[0], columns, n_cells=2))

@@ -9,14 +9,18 @@ from typing import Any
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from leaderboard.boards.columns import Cell, Column
+from leaderboard.boards.columns import Cell, Column, ranking_metric
 from leaderboard.boards.query import BoardQuery
 from leaderboard.boards.table import Row
+from leaderboard.boards.written import written
+from leaderboard.charts.chart import headed
 from leaderboard.charts.colours import colour_of
+from leaderboard.models.boards.estimates import figure_of_group
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.results.measured import measured_words
-from leaderboard.site.numerals import MISSING, percent
+from leaderboard.site.numerals import MISSING
 from problems.models import Release
+from scoring.metrics import PASS_AT_1, Metric
 from scoring.uncertainty import FEW_PROBLEMS
 
 SLUG = "SLUG"
@@ -57,7 +61,7 @@ def body(rows: Sequence[Row], columns: Sequence[Column], links: Links, expanded:
 def _row(row: Row, columns: Sequence[Column], entrant: str, links: Links, is_open: bool) -> str:
     baseline = row["entrant__kind"] == EntrantKind.BASELINE
     tone = "baseline" if baseline else "incomplete" if row["is_incomplete"] else ""
-    cells = "".join(_cell(column.cell(row)) for column in columns)
+    cells = "".join(_cell(column.cell(row), column.ranks) for column in columns)
     more = details(row, columns, len(columns) + 2) if is_open and links.details else ""
     slug = escape(row["entrant__slug"])
     return f'<tr class="{tone}" id="row-{slug}">{_rank(row)}{_model(row, entrant, links, is_open)}{cells}</tr>{more}'
@@ -172,15 +176,19 @@ def _badges(row: Row, newer_than: datetime | None) -> Iterator[tuple[str, str, s
         yield "wait", "Its submission is still being judged.", "provisional"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: Cell, ranks: bool) -> str:
     note = f' title="{escape(cell.note)}"' if cell.note else ""
     below = "".join(f"<small>{escape(words)}</small>" for words in (cell.margin, cell.basis) if words)
-    return f'<td class="num"{note}>{escape(cell.text)}{below}</td>'
+    return f'<td class="num{" ranks" if ranks else ""}"{note}>{escape(cell.text)}{below}</td>'
 
 
 def details(row: Row, columns: Sequence[Column], n_cells: int) -> SafeString:
     """A row below the board's: a bar for each group, and what each figure rests on."""
-    groups = "".join(_group(name, one) for name, one in row["groups"].items())
+    metric = ranking_metric(next((column.key for column in columns if column.ranks), "")) or PASS_AT_1
+    shares = metric.unit == "%"
+    known = [value for one in row["groups"].values() if (value := figure_of_group(one, metric)) is not None]
+    most = 1.0 if shares else max(known, default=1.0) or 1.0
+    groups = "".join(_group(name, one, metric, most) for name, one in row["groups"].items())
     notes = "".join(
         f"<dt>{escape(column.title)}</dt><dd>{escape(cell.text)}{_percent_sign(column, cell)}"
         f" <small>{escape(cell.note)}</small></dd>"
@@ -190,8 +198,9 @@ def details(row: Row, columns: Sequence[Column], n_cells: int) -> SafeString:
     if row["rank"] is None:
         notes = f"<dt>Rank</dt><dd>{MISSING} <small>{escape(_why_unranked(row))}</small></dd>{notes}"
     bars = (
-        f'<div><table><caption>pass@1 by group</caption><thead><tr><th scope="col">Group</th><th scope="col">pass@1 (%)'
-        f'</th><th scope="col">Solved</th></tr></thead><tbody>{groups}</tbody></table></div>'
+        f'<div><table><caption>{metric.title} by group</caption><thead><tr><th scope="col">Group</th>'
+        f'<th scope="col">{headed(metric)}</th><th scope="col">Solved</th></tr></thead>'
+        f"<tbody>{groups}</tbody></table></div>"
     )
     return mark_safe(  # noqa: S308 - escaped piece by piece
         f'<tr class="details"><td colspan="{n_cells}"><div class="inside">{bars}<dl>{notes}</dl></div></td></tr>'
@@ -203,13 +212,15 @@ def _percent_sign(column: Column, cell: Cell) -> str:
     return " %" if column.unit == "%" and cell.text != MISSING else ""
 
 
-def _group(name: str, figures: Mapping[str, Any]) -> str:
-    share, counts = figures["pass_at_1"], f"{figures['solved']}/{figures['problems']}"
-    if share is None:
+def _group(name: str, figures: Mapping[str, Any], metric: Metric, most: float) -> str:
+    """`most`: the figure of a whole bar."""
+    value, counts = figure_of_group(figures, metric), f"{figures['solved']}/{figures['problems']}"
+    if value is None:
         bar = f'<span title="No problem of {escape(name)} counts yet.">{MISSING}</span>'
     else:
-        label = f"{escape(name)}: {percent(share)} %"
-        bar = f'<progress class="bar" max="1" value="{share:.4f}" aria-label="{label}"></progress>{percent(share)}'
+        words = written(metric, value)
+        label = f"{escape(name)}: {words}{' %' if metric.unit == '%' else ''}"
+        bar = f'<progress class="bar" max="1" value="{value / most:.4f}" aria-label="{label}"></progress>{words}'
     return f'<tr><th scope="row">{escape(name)}</th><td>{bar}</td><td class="num">{counts}</td></tr>'
 
 
@@ -229,10 +240,13 @@ def header(columns: Sequence[Column], query: BoardQuery) -> list[dict[str, Any]]
          "definition": "By the primary metric, whatever the sort; ties share a rank; its 95 % interval in brackets."},
         {"key": "model", "title": "Model", "better": "", "unit": "", "definition": "Model, agent, person or baseline."},
     ]  # fmt: skip
-    right = [
-        {"key": c.key, "title": c.title, "better": c.better, "unit": c.unit, "definition": c.definition}
+    right: list[dict[str, Any]] = [
+        {
+            "key": c.key, "title": c.title, "better": c.better, "unit": c.unit, "ranks": c.ranks,
+            "definition": f"{c.definition} The release ranks by it." if c.ranks else c.definition,
+        }
         for c in columns
-    ]
+    ]  # fmt: skip
     return [one | _sorting(one, query) for one in [*left, *right]]
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,19 +19,30 @@ from leaderboard import visibility
 from leaderboard.boards import table
 from leaderboard.boards.compare import MOST
 from leaderboard.boards.differences import differences
-from leaderboard.charts import BOARD_CHARTS, DIFFERENCES, HISTORY, SCORE_VS_COST, SPEEDUPS
+from leaderboard.charts import (
+    BOARD_CHARTS,
+    BY_PROBLEM,
+    DIFFERENCES,
+    HISTORY,
+    PASS_HEAT_MAP,
+    SCORE_VS_COST,
+    SPEEDUPS,
+    charts_for,
+)
 from leaderboard.charts.boards.forest import Difference
 from leaderboard.charts.boards.history import DatedResult
 from leaderboard.charts.boards.pass_at_k_bars import shown_ks
-from leaderboard.charts.boards.speedups import MAX_BOXES, SpeedupBox, box_of
-from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow, headed
+from leaderboard.charts.boards.speedups import MAX_BOXES, EntrantSpeedups
+from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow, headed, ranks_by_passes, vary
 from leaderboard.models import Decision, ProblemScore, ReleaseTrack, Standing, Track
+from leaderboard.models.boards.estimates import figure_of_group
 from leaderboard.models.entrants.entrant import EntrantKind
+from leaderboard.site.numerals import percent
 from leaderboard.web.boards.figures import FigureChoice, board_figure
 from leaderboard.web.boards.tabs import release_context
 from leaderboard.web.shared.lookups import chosen_track, release_or_404, tracks_of
 from problems.models import Release
-from scoring.metrics import SHOWN, Metric, UnknownMetric, metric_named, pass_at
+from scoring.metrics import PASS_AT_1, SHOWN, Metric, UnknownMetric, metric_named, pass_at
 
 MAX_ROWS = 100
 """Entrants, by rank, whom points and tables of charts show; a board of a thousand has all in its table and exports."""
@@ -64,26 +75,36 @@ def chart_rows(user: Any, release: Release, track: Track | None) -> list[BoardRo
             metric=metric,
             usd_per_sample=row["submission__usd_per_sample"],
             slug=row["entrant__slug"],
-            groups={group: one["pass_at_1"] for group, one in row["groups"].items()},
+            groups=_of_groups(row["groups"], metric),
+            pass_groups=_of_groups(row["groups"], PASS_AT_1),
         )
         for row in _by_rank(user, release, track).values(*table.ROW_FIELDS)[:MAX_ROWS]
     ]
 
 
-def speedup_boxes(user: Any, release: Release, track: Track | None) -> list[SpeedupBox]:
+def _of_groups(groups: Mapping[str, Mapping[str, Any]], metric: Metric) -> dict[str, float | None]:
+    return {group: figure_of_group(one, metric) for group, one in groups.items()}
+
+
+def by_passes(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    """The same entrants by pass@1; none where pass@1 ranks them already."""
+    return [replace(row, metric=PASS_AT_1, groups=row.pass_groups) for row in rows if row.metric != PASS_AT_1]
+
+
+def entrant_speedups(user: Any, release: Release, track: Track | None) -> list[EntrantSpeedups]:
     """Speedups of the first ranked entrants that have times that rank. Three queries."""
     ranked = _by_rank(user, release, track).exclude(rank=None).filter(estimates__speedup__has_key="value")
     entrants = list(ranked.values_list("submission_id", "entrant_id", "entrant__name")[:MAX_BOXES])
     voided = Decision.objects.errata().filter(problem__release=release)
     left_out = set(voided.values_list("problem_id", flat=True))
     scores = ProblemScore.objects.filter(submission__in=[one for one, _, _ in entrants], track=track, n_timed__gt=0)
-    speedups: dict[int, list[float]] = defaultdict(list)
-    for submission_id, problem_id, ln_sum, n in scores.order_by().values_list(
-        "submission_id", "problem_id", "correct_ln_sum", "n_timed"
+    speedups: dict[int, dict[str, float]] = defaultdict(dict)
+    for submission_id, problem_id, task_id, ln_sum, n in scores.order_by().values_list(
+        "submission_id", "problem_id", "problem__task_id", "correct_ln_sum", "n_timed"
     ):
         if problem_id not in left_out:
-            speedups[submission_id].append(math.exp(ln_sum / n))
-    return [box_of(pk, name, speedups[one]) for one, pk, name in entrants if speedups[one]]
+            speedups[submission_id][task_id] = math.exp(ln_sum / n)
+    return [EntrantSpeedups(pk, name, speedups[one]) for one, pk, name in entrants if speedups[one]]
 
 
 def results_over_time(user: Any, release: Release, track: Track | None) -> list[DatedResult]:
@@ -137,8 +158,18 @@ def difference_rows(
         return []
     place = ReleaseTrack.objects.select_related("release", "track").get(release=release, track=track)
     found = differences(place, reference.entrant_id, list(names), settings.BOOTSTRAP_DRAWS)
-    rows = [Difference(pk, names[pk], reference.name, one) for pk, one in zip(names, found, strict=True)]
-    return sorted(rows, key=lambda row: -row.passes.value if row.passes.problems else math.inf)
+    rows = [
+        Difference(pk, names[pk], reference.name, one, found.metric) for pk, one in zip(names, found.found, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row.found.value if row.found.problems else math.inf)
+
+
+def alike_words(rows: Sequence[BoardRow]) -> str:
+    """A sentence on pass@1 where it tells no entrant from another, so that its charts are left out."""
+    shares = [row.pass_at(1)[0] for row in rows]
+    if len(rows) < 2 or ranks_by_passes(rows) or None in shares or vary(shares):
+        return ""
+    return f"pass@1 is {percent(shares[0])} % for each of the {len(rows)} entrants: charts of it would say nothing."
 
 
 _Source = Callable[[Any, Release, Track | None], Sequence[Any]]
@@ -166,7 +197,8 @@ def _score(rows: Sequence[BoardRow], track: Track | None) -> FigureChoice | None
 def _sources(reference: ReferenceEntrant | None) -> dict[str, _Source]:
     """The source of each chart's rows."""
     return dict.fromkeys(BOARD_CHARTS, chart_rows) | {
-        SPEEDUPS.name: speedup_boxes,
+        SPEEDUPS.name: entrant_speedups,
+        BY_PROBLEM.name: entrant_speedups,
         HISTORY.name: results_over_time,
         DIFFERENCES.name: partial(difference_rows, reference=reference),
     }
@@ -191,9 +223,9 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
     sources = _sources(reference)
     rows = {source: source(request.user, release, track) for source in set(sources.values())}
     by_metric = drawn_by(rows[chart_rows], request.GET.get("metric", ""))
-    given = [
-        (chart, by_metric if chart is SCORE_VS_COST else rows[sources[name]]) for name, chart in BOARD_CHARTS.items()
-    ]
+    ordered = charts_for(_metric(release))
+    others = {SCORE_VS_COST.name: by_metric, PASS_HEAT_MAP.name: by_passes(rows[chart_rows])}
+    given = [(chart, others.get(chart.name, rows[sources[chart.name]])) for chart in ordered]
     choices = {
         DIFFERENCES.name: _against(reference, rows[chart_rows], track) if reference else None,
         SCORE_VS_COST.name: _score(by_metric, track),
@@ -204,7 +236,7 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
         "compared": urlencode(compared), "most_compared": MOST,
         "tracks": tracks, "track": track, "n_rows": len(rows[chart_rows]),
         "n_all": _by_rank(request.user, release, track).count(), "most_rows": MAX_ROWS, "most_lines": MAX_ENTRANTS,
-        "unknown": asked if not named else "",
+        "unknown": asked if not named else "", "alike": alike_words(rows[chart_rows]), "metric": _metric(release),
         "figures": [
             board_figure(release, track, chart, found, choices.get(chart.name))
             for chart, found in given
@@ -229,4 +261,6 @@ def chart(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     rows = _sources(reference)[name](request.user, release, track)
     if name == SCORE_VS_COST.name:
         rows = drawn_by(rows, request.GET.get("metric", ""))
+    if name == PASS_HEAT_MAP.name:
+        rows = by_passes(rows)
     return JsonResponse(BOARD_CHARTS[name].spec(rows))

@@ -16,13 +16,16 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
 from leaderboard.boards.compare import LEAST, MOST, BoardComparison, compare
-from leaderboard.charts.boards.compare import FIGURES
-from leaderboard.charts.boards.forest import interval, points
+from leaderboard.boards.written import margin, written
+from leaderboard.charts.boards.compare import FIGURES, differences_of, pass_differences_of
+from leaderboard.charts.boards.forest import heading
+from leaderboard.charts.chart import NOTHING, headed
 from leaderboard.models import ReleaseTrack, Standing
-from leaderboard.web.boards.figures import ChartFigure
+from leaderboard.web.boards.figures import ChartFigure, facts_of
 from leaderboard.web.boards.tabs import release_context
 from leaderboard.web.shared.lookups import chosen_track, release_or_404, tracks_of
 from problems.models import Release
+from scoring.metrics import PASS_AT_1
 
 MOST_BOARDS = 500
 """Boards that the form lists, newest release first."""
@@ -73,7 +76,10 @@ def comparison(request: HttpRequest) -> HttpResponse:
         "chosen_slugs": {one.entrant.slug for one in chosen}, "unknown": [slug for slug in asked if slug not in rows],
         "least": LEAST, "most": MOST, "query": query, "whole": whole,
         "problems": [row for row in found.rows if whole or row.differs] if found else [],
-        "figures": _figures(found, query) if found else [], "summary": _summary(found) if found else [],
+        "figures": _figures(place, found, query) if found else [], "summary": _summary(found) if found else [],
+        "heading": heading(found.metric) if found else "", "passes_heading": heading(PASS_AT_1),
+        "score_heading": headed(found.metric) if found else "",
+        "tells_passes": bool(found and pass_differences_of(found)),
     }  # fmt: skip
     return render(request, "podium/boards/compare.html", release_context(request, place.release, "board") | context)
 
@@ -93,28 +99,36 @@ def _choose_board(request: HttpRequest) -> HttpResponse:
 
 def _summary(found: BoardComparison) -> list[dict[str, Any]]:
     """Each entrant, and how it stands against the first."""
-    pairs = [None, *found.pairs]
+    against = [None, *differences_of(found)]
+    passes = [None, *pass_differences_of(found)] if pass_differences_of(found) else [None] * len(against)
     return [
         {
             "one": one,
-            "pair": pair,
-            "points": points(pair.passes.value) if pair else "",
-            "interval": interval(pair.passes) if pair else "",
+            "score": _score(found, one),
+            "difference": difference,
+            "passes": of_passes,
         }
-        for one, pair in zip(found.entrants, pairs, strict=True)
+        for one, difference, of_passes in zip(found.entrants, against, passes, strict=True)
     ]
+
+
+def _score(found: BoardComparison, one: Standing) -> tuple[str, str]:
+    """The entrant's figure in the metric that ranks, and its interval."""
+    value, low, high = one.figure(found.metric.name)
+    return written(found.metric, value, low, high), margin(found.metric, value, low, high) if value is not None else ""
 
 
 def _named(chosen: Sequence[Standing]) -> dict[str, str]:
     return dict(zip(_NAMES, (one.entrant.slug for one in chosen), strict=False))
 
 
-def _figures(found: BoardComparison, query: str) -> list[ChartFigure]:
-    made = []
-    for name, (title, caption, _, table) in FIGURES.items():
-        if name != "speedups" or found.speedups:
+def _figures(place: ReleaseTrack, found: BoardComparison, query: str) -> list[ChartFigure]:
+    made, facts = [], facts_of(place.release, place.track)
+    for name, figure in FIGURES.items():
+        if shown := figure(found):
+            title, caption, _, table = shown
             address = f"{reverse('compare_chart', args=[name])}?{query}"
-            made.append(ChartFigure(title, caption, f"compare-{name}", address, table(found)))
+            made.append(ChartFigure(title, caption, f"compare-{name}", address, table, facts=facts))
     return made
 
 
@@ -128,5 +142,5 @@ def chart(request: HttpRequest, name: str) -> JsonResponse:
     found = _compared(place, [rows[slug] for slug in _asked(request) if slug in rows])
     if found is None:
         raise Http404(f"Name {LEAST} to {MOST} entrants of this board: ?release=…&track=…&a=…&b=….")
-    spec: dict[str, Any] = FIGURES[name][2](found)
-    return JsonResponse(spec)
+    shown = FIGURES[name](found)
+    return JsonResponse(shown[2] if shown else NOTHING)

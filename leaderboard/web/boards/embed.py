@@ -48,7 +48,7 @@ def query_of(release: Release, track: str) -> BoardQuery:
         k = metric_named(release.primary_metric).k
     except UnknownMetric:
         k = None
-    return BoardQuery(track=track, k=k or 1)
+    return BoardQuery(track=track, ranked_by=release.primary_metric, k=k or 1)
 
 
 def primary_column(release: Release, columns: list[Column]) -> Column | None:

@@ -1,7 +1,9 @@
 """A figure as a page holds it: where its drawing comes from, and its numbers as a table."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from html import escape
 from urllib.parse import urlencode
 
@@ -37,6 +39,12 @@ class ChartFigure:
     url: str
     table: Table
     choice: FigureChoice | None = None
+    facts: Mapping[str, str | int] = field(default_factory=dict)
+    """The source of its numbers, which downloads carry."""
+
+    @property
+    def facts_json(self) -> str:
+        return json.dumps(self.facts) if self.facts else ""
 
     @property
     def table_rows(self) -> SafeString:
@@ -48,6 +56,19 @@ def _row(cells: Sequence[str]) -> str:
     """The first cell is the row's heading."""
     head, *rest = map(escape, cells)
     return f'<tr><th scope="row">{head}</th>{"".join(f"""<td class="num">{cell}</td>""" for cell in rest)}</tr>'
+
+
+def facts_of(release: Release, track: Track | None, metric: str = "") -> dict[str, str | int]:
+    """The board that a figure is of, the metric that ranks it, and today's date (UTC)."""
+    return {
+        "release": release.slug, "revision": release.revision, "track": track.slug if track else "",
+        **facts_of_day(metric or release.primary_metric),
+    }  # fmt: skip
+
+
+def facts_of_day(metric: str) -> dict[str, str | int]:
+    """The facts of a figure of several boards."""
+    return {"metric": metric, "as_of": f"{datetime.now(UTC):%Y-%m-%d}"}
 
 
 def with_track(address: str, track: Track | None) -> str:
@@ -63,4 +84,6 @@ def board_figure(
     else:
         address = with_track(address, track)
     name = f"{release.slug}-{chart.name}"
-    return ChartFigure(chart.title, chart.words(rows), name, address, chart.table(rows), choice)
+    return ChartFigure(
+        chart.heading(rows), chart.words(rows), name, address, chart.table(rows), choice, facts_of(release, track)
+    )

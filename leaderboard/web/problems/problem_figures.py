@@ -16,7 +16,7 @@ from leaderboard.charts.results.sizes import CaseTime, SizeLine
 from leaderboard.models import Measurement, ProblemTrack, Track
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.results.rates import Ceilings, public_mean_ms, rates_of
-from leaderboard.web.boards.figures import ChartFigure
+from leaderboard.web.boards.figures import ChartFigure, facts_of
 from leaderboard.web.problems.problem_ranking import peaks_of
 from problems.models import Problem
 from problems.spec.case import Case
@@ -63,7 +63,7 @@ def _point(entrant_id: int | None, name: str, case: Case, time_ms: float, track:
     label = f"{name}, {case.name}" if case.name else name
     intensity = case.flops / case.bytes
     return charts.Point(
-        entrant_id, label, time_ms, rates.gflops or 0.0, rates.gbps or 0.0, rates.roofline or 0.0, intensity
+        entrant_id, label, time_ms, rates.gflops or 0.0, rates.gbps or 0.0, rates.roofline or 0.0, intensity, name
     )
 
 
@@ -168,7 +168,9 @@ def _runtimes_figure(
     title = f"{runtimes.TITLE}: {case.name}" if case else runtimes.TITLE
     address = _address("runtimes", found, track, asked, case=case.name if case else "")
     name = f"{found.release.slug}-{found.slug}-runtimes"
-    return ChartFigure(title, runtimes.caption(shown), name, address, runtimes.table(shown))
+    return ChartFigure(
+        title, runtimes.caption(shown), name, address, runtimes.table(shown), facts=_facts(found, track, "time")
+    )
 
 
 def _largest(found: Problem) -> Case | None:
@@ -188,7 +190,9 @@ def _processes_figure(
     title = f"{processes.TITLE}: {case.name}" if case.name else processes.TITLE
     address = _address("processes", found, track, asked, case=case.name)
     name = f"{found.release.slug}-{found.slug}-processes"
-    return ChartFigure(title, processes.CAPTION, name, address, processes.table(spreads))
+    return ChartFigure(
+        title, processes.CAPTION, name, address, processes.table(spreads), facts=_facts(found, track, "time")
+    )
 
 
 def _sizes_figure(
@@ -199,7 +203,9 @@ def _sizes_figure(
         return None
     address = _address("sizes", found, track, asked)
     name = f"{found.release.slug}-{found.slug}-sizes"
-    return ChartFigure(sizes.TITLE, sizes.CAPTION, name, address, sizes.table(lines))
+    return ChartFigure(
+        sizes.TITLE, sizes.CAPTION, name, address, sizes.table(lines), facts=_facts(found, track, "time")
+    )
 
 
 def _roofline_figure(
@@ -209,7 +215,13 @@ def _roofline_figure(
         return None
     address = _address("roofline", found, track, asked)
     name = f"{found.release.slug}-{found.slug}-roofline"
-    return ChartFigure("Roofline", charts.CAPTION, name, address, charts.table(points))
+    return ChartFigure(
+        "Roofline", charts.CAPTION, name, address, charts.table(points), facts=_facts(found, track, "gflops")
+    )
+
+
+def _facts(found: Problem, track: Track | None, metric: str) -> dict[str, str | int]:
+    return {"problem": found.task_id, **facts_of(found.release, track, metric)}
 
 
 def _address(view: str, found: Problem, track: Track | None, asked: Mapping[str, str], **more: str) -> str:

@@ -14,7 +14,7 @@ from leaderboard import visibility
 from leaderboard.boards import table
 from leaderboard.boards.columns import declared_words
 from leaderboard.boards.query import BoardQuery
-from leaderboard.charts import PASS_VS_SPEEDUP
+from leaderboard.charts import leading_chart
 from leaderboard.models import Standing
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.standings.rankable import ranking_error
@@ -49,9 +49,13 @@ def _top_of(request: HttpRequest, release: Release) -> dict[str, Any]:
     tracks, standings = tracks_of(release), visibility.visible_standings(request.user, release)
     ranked = set(standings.order_by().values_list("track_id", flat=True).distinct())
     track = next((one for one in tracks if one.pk in ranked), tracks[0] if tracks else None)
-    query = BoardQuery(track=track.slug if track else "", k=min((k for k in release.offered_ks if k > 1), default=1))
+    query = BoardQuery(
+        track=track.slug if track else "", ranked_by=release.primary_metric,
+        k=min((k for k in release.offered_ks if k > 1), default=1),
+    )  # fmt: skip
     found = table.load(table.StoredRows(standings.filter(track=track)), query, [])
-    chart = PASS_VS_SPEEDUP
+    points = chart_rows(request.user, release, track)
+    chart = leading_chart(points)
     return {
         "track": track,
         "columns": found.columns,
@@ -62,7 +66,7 @@ def _top_of(request: HttpRequest, release: Release) -> dict[str, Any]:
         "n_all": found.n_all,
         "imported": found.imported,
         "ranking_error": ranking_error(release, query.track),
-        "figure": board_figure(release, track, chart, chart_rows(request.user, release, track)),
+        "figure": board_figure(release, track, chart, points),
     }
 
 

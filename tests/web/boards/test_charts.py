@@ -22,7 +22,8 @@ from leaderboard.charts.boards import (
     score_vs_cost,
     speedups,
 )
-from leaderboard.charts.chart import PASS_AT_1, BoardRow, titled
+from leaderboard.charts.chart import BoardRow, titled
+from scoring.metrics import PASS_AT_1
 from leaderboard.charts.colours import PALETTE, colour_of
 from leaderboard.charts.labels import label_sides
 from leaderboard.charts.results import runs, runtimes
