@@ -100,7 +100,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": DeclaredWork.by([case] if case else cases),
         "too_short": {one.name for one in found.public_cases} - {one.name for one in cases},
-        "too_short_words": TOO_SHORT,
+        "too_short_words": TOO_SHORT, "timed_names": on_track.names_of_timed_cases if on_track else [],
         "why_no_case_time": capfirst(TOO_SHORT) if case and spec.kind == Kind.FUNCTION else "",
         "ranking": with_places(ranked_by_case(track, ranking, case, by) if case else ranking),
         "whose_clock": whose_clock(clocks_of(ranking), is_function=spec.kind == Kind.FUNCTION),

@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import Evaluation, Submission, Track
+from leaderboard.models import Evaluation, ProblemTrack, Submission, Track
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.results.timings import RANKED_CALLS
 from problems.actions import releases as release_actions
@@ -546,6 +546,24 @@ def last_cell(text: str, case: str) -> str:
     """The last cell of the case's row in the table of cases."""
     row = text[text.index(f'<th scope="row" class="one-line">{case}</th>') :].partition("</tr>")[0]
     return re.findall("<td>(.*?)</td>", row)[-1]
+
+
+def test_a_case_whose_baseline_is_timed_on_the_track_ranks_even_if_its_manifest_does_not_say_so(
+    client: Any, db: None
+) -> None:
+    shapes = {name: [4] for name in ("x", "y")}
+    fields = [{"name": "x", "kind": "array", "dtype": "float32"}]
+    fields.append({"name": "y", "kind": "array", "direction": "out", "dtype": "float32"})
+    manifest = manifest_fields(parameters=fields, cases=[{"name": "4", "shapes": shapes, "ranks": None}])
+    problem = function_site.function("copy", manifest=manifest, baseline_solution=None, metadata={"podium": {}})
+    made = release_actions.import_release(packs.problem_pack([problem], "copy-1")).release
+    Release.objects.filter(pk=made.pk).update(is_public=True)
+    release_actions.publish(made)
+    on_track = ProblemTrack.objects.filter(problem__release=made, track=factories.offer(made))
+    address = reverse("problem", args=[made.slug, "copy"])
+    assert last_cell(text_of(client, address), "4") == "known once its baseline is timed here"
+    on_track.update(timed_cases=["4"])
+    assert last_cell(text_of(client, address), "4") == "yes"
 
 
 def test_a_case_without_a_time_of_the_baseline_is_said_to_be_too_short(
