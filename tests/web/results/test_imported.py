@@ -34,9 +34,7 @@ def test_a_board_of_imported_results_says_so_above_and_in_every_row(client: Any,
     assert text.count(">imported</span>") == 2
 
 
-def test_a_board_that_is_imported_and_unverified_says_both_in_one_notice(
-    client: Any, cast: factories.Cast
-) -> None:
+def test_a_board_that_is_imported_and_unverified_says_both_in_one_notice(client: Any, cast: factories.Cast) -> None:
     made = factories.release(name="unverified-1", publish=False)
     release_actions.publish(made, "No node here has this GPU.")
     factories.judged_submission(cast.entrant, made, factories.offer(made))
