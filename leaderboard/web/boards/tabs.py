@@ -36,10 +36,8 @@ def social_of(release: Release) -> dict[str, str]:
     """Other sites' preview of a link to the release; empty unless strangers may see its board."""
     if release.is_draft or not (release.is_public or release.results_are_public):
         return {}
-    words = (
-        " ".join(release.description.replace("`", "").split())
-        or f"A leaderboard of GPU code, ranked by {release.primary_metric}."
-    )
+    described = " ".join(release.description.replace("`", "").split())
+    words = described or f"A leaderboard of GPU code, ranked by {release.primary_metric}."
     return {
         "description": words if len(words) <= MOST_DESCRIPTION else f"{words[: MOST_DESCRIPTION - 1]}…",
         "url": absolute(release.get_absolute_url()),

@@ -370,7 +370,7 @@ def test_the_ranking_shows_all_cases_or_one(client: Any, site: FunctionSite) -> 
     small = text_of(client, site.page, case=SMALL)
     assert _order(small) == ["Stranger", "Alpha"]
     assert ">2.000 µs<" in small
-    assert '<td class="num">5.00×</td>' in small
+    assert '<td class="num">5.00×<br><small>' in small
     # 75 operations in 2 µs
     assert '<td class="num">0.0375</td>' in small
     large = text_of(client, site.page, case=LARGE)
@@ -396,8 +396,39 @@ def test_a_language_in_which_nobody_solved_it_says_so(client: Any, site: Functio
     assert "Nobody has solved it in Python on this track yet" in text_of(client, site.page, written_in="python")
 
 
+def _places(text: str) -> list[str]:
+    """The places of the rows of the ranking, from the top."""
+    ranking = text[text.index('aria-label="Ranked samples"') :].partition("</table>")[0]
+    return re.findall(r'<tr><td class="num">(\d+)', ranking)
+
+
+def test_samples_that_are_surely_apart_have_places_of_their_own_and_others_tie(
+    client: Any, cast: Cast, site: FunctionSite
+) -> None:
+    text = text_of(client, site.page)
+    assert _places(text) == ["1", "2"]
+    assert "2.83×<br><small>2.78–2.87×</small>" in text
+    almost = factories.EntrantFactory(name="Almost", slug="almost", owner=cast.stranger)
+    function_site.judged(almost, site.release, site.track, function_site.report({SMALL: 0.00501, LARGE: 1.0}))
+    assert _places(text_of(client, site.page)) == ["1", "1", "3"]
+    assert _places(text_of(client, site.page, by="time")) == ["1", "1", "3"]
+
+
+def test_samples_without_intervals_say_so_and_equal_ones_tie(client: Any, cast: Cast, site: FunctionSite) -> None:
+    made = function_site.mixed_release("mixed-4")
+    track = factories.offer(made)
+    twin = factories.EntrantFactory(name="Twin", slug="twin", owner=cast.stranger)
+    for entrant, large_ms in ((cast.entrant, 1.0), (twin, 1.0), (cast.strangers_entrant, 1.01)):
+        usual = function_site.report({SMALL: 0.005, LARGE: large_ms})
+        bare = [one.model_copy(update={"ci_low_ms": None, "ci_high_ms": None}) for one in usual.measurements]
+        function_site.judged(entrant, made, track, usual.model_copy(update={"measurements": bare}))
+    text = text_of(client, reverse("problem", args=[made.slug, "row-softmax"]))
+    assert _places(text) == ["1", "1", "3"]
+    assert text.count("<small>no interval</small>") == 6, "time and speedup of each"
+
+
 def test_the_ranking_of_one_case_gives_intervals(client: Any, site: FunctionSite) -> None:
-    assert "<td>1.980 to 2.040 µs</td>" in text_of(client, site.page, case=SMALL)
+    assert "<small>1.980 to 2.040 µs</small>" in text_of(client, site.page, case=SMALL)
 
 
 def test_every_process_of_a_case_is_drawn_with_median_and_interval(client: Any, site: FunctionSite) -> None:

@@ -169,9 +169,8 @@ def test_an_organiser_chooses_homes_board_and_hidden_results_lead_only_those_who
         client.logout()
         if user:
             client.force_login(user)
-        leads[str(user)] = (
-            "later" if later.title in _lead(client) else "first" if site.release.title in _lead(client) else ""
-        )
+        lead = _lead(client)
+        leads[str(user)] = "later" if later.title in lead else "first" if site.release.title in lead else ""
     assert leads == {"None": "first", "stranger": "first", "owner": "later", "organiser": "later"}
 
 
