@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
 
-from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from leaderboard.models import (
     Clarification,
@@ -14,6 +14,7 @@ from leaderboard.models import (
     Evaluation,
     Flag,
     ProblemScore,
+    ReleaseTrack,
     Standing,
     Submission,
     Trial,
@@ -21,7 +22,7 @@ from leaderboard.models import (
 from leaderboard.models.curation.decision import DecisionKind
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.models.entrants.team import SUBMITTING
-from problems.models import Problem, Release, results_are_open
+from problems.models import Problem, Release, ReleaseState, results_are_open
 from problems.sealing import sealed
 from problems.spec.kinds import SITE_KINDS
 from problems.spec.record import FileRole, ProblemFile, ProblemRecord
@@ -304,6 +305,21 @@ def with_visible_results(user: Any, releases: QuerySet[Release]) -> QuerySet[Rel
     if is_organiser(user):
         return releases.filter(Exists(rows))
     return releases.filter((results_are_open() & Exists(rows)) | Exists(rows.filter(entrant__in=_own(user))))
+
+
+def places_with_visible_results(user: Any) -> QuerySet[ReleaseTrack]:
+    """The boards, without drafts, on which the user sees an entrant's row, with `n_entrants`: the number of such rows.
+
+    Baselines are not counted.
+    """
+    rows = Standing.objects.filter(release=OuterRef("release"), track=OuterRef("track")).order_by()
+    rows = rows.exclude(entrant__kind__in=[EntrantKind.SYSTEM, EntrantKind.BASELINE])
+    if not is_organiser(user):
+        rows = rows.filter(results_are_open("release__") | Q(entrant__in=_own(user)))
+    n_entrants = Subquery(rows.values("release").annotate(n=Count("pk")).values("n"))
+    published = Release.objects.visible_to(user).exclude(state=ReleaseState.DRAFT)
+    places = ReleaseTrack.objects.filter(release__in=published).annotate(n_entrants=n_entrants)
+    return places.filter(n_entrants__gt=0).select_related("release", "track")
 
 
 def visible_standings_of(user: Any, entrant: Entrant) -> QuerySet[Standing]:

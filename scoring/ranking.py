@@ -64,12 +64,15 @@ def _surely(
     figure = square / np.maximum(spread_of_pair + square / np.minimum(problems[:, None], problems), 1e-300)
     few = problems < FEW_PROBLEMS
     figure[few] = figure[:, few] = 0.0
-    sure = figure >= _least_sure(figure, entrants * (entrants - 1) // 2)
+    sure = figure >= least_sure(figure, entrants * (entrants - 1) // 2)
     return (sure & (difference < 0)).sum(axis=1), (sure & (difference > 0)).sum(axis=1)
 
 
-def _least_sure(figure: FloatArray, pairs: int) -> float:
-    """The square of the least figure that is sure by Holm's step-down test (1979) of all pairs."""
+def least_sure(figure: FloatArray, pairs: int) -> float:
+    """The square of the least figure that is sure by Holm's step-down test (1979) of all pairs, at `FAMILY_LEVEL`.
+
+    `figure` (E × E) holds the squares of all pairs' figures, each pair twice.
+    """
     known, least = 0, np.inf
     while pairs > known:
         least = NormalDist().inv_cdf(1 - FAMILY_LEVEL / (2 * (pairs - known))) ** 2

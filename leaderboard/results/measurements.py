@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from leaderboard.charts.results import runs
@@ -19,6 +20,7 @@ PROVENANCE_LABELS = {
     "artefact_key": "Build artefact", "build_cached": "Build from cache", "started_at": "Started",
     "finished_at": "Finished",
 }  # fmt: skip
+_TIMES = ("started_at", "finished_at")
 
 
 def measurements_of(result: Result) -> list[Measurement]:
@@ -71,5 +73,17 @@ def _calls_ms(one: Measurement) -> list[float]:
 
 
 def provenance_rows(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    rows = [(label, facts.get(name)) for name, label in PROVENANCE_LABELS.items()]
-    return [(label, "yes" if value is True else value) for label, value in rows if value not in (None, "", 0, False)]
+    rows = [(label, _written(name, facts.get(name))) for name, label in PROVENANCE_LABELS.items()]
+    return [(label, value) for label, value in rows if value not in (None, "", 0, False)]
+
+
+def _written(name: str, value: Any) -> Any:
+    """A fact as people read it: `yes`, or a time to the second in UTC. Imported facts may hold any text."""
+    if value is True:
+        return "yes"
+    if name not in _TIMES:
+        return value
+    try:
+        return f"{datetime.fromisoformat(str(value)).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, OverflowError):
+        return value

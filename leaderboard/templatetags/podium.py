@@ -108,6 +108,17 @@ def words(code: str) -> str:
 
 
 @register.filter
+def coded(text: str) -> SafeString:
+    """Escaped text whose parts in backticks are code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one is not closed
+        return format_html("{}", text)
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in enumerate(parts))
+    )
+
+
+@register.filter
 def measured_time(one: Measurement | None) -> str:
     """A measurement's time, with the decimals that its interval supports."""
     return numerals.MISSING if one is None else numerals.milliseconds(one.median_ms, one.ci_low_ms, one.ci_high_ms)

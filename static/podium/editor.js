@@ -121,10 +121,12 @@ function plainButton(words, act) {
   return button;
 }
 
-// Scroll a run that has just begun into view, unless its beginning is seen already.
+// Scroll a run that has just begun into view, unless its beginning is seen already. Where the statement stands beside
+// the editor, a run is shown below the code: the code stays in view.
 function showTrial(trial) {
   const { top } = trial.getBoundingClientRect();
-  if (top >= 0 && top < window.innerHeight / 2) return;
+  const isWide = window.matchMedia("(min-width: 1024px)").matches;
+  if (top >= 0 && top < (isWide ? window.innerHeight - 96 : window.innerHeight / 2)) return;
   const isCalm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
   trial.scrollIntoView({ behavior: isCalm ? "instant" : "smooth", block: "start" });
 }

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from scoring.bootstrap import bootstrap_mean, rank_by_draws
-from scoring.ranking import FAMILY_LEVEL, _least_sure, rank_entrants, ranks_with_ties
+from scoring.ranking import FAMILY_LEVEL, least_sure, rank_entrants, ranks_with_ties
 from scoring.uncertainty import FEW_PROBLEMS, Means, means
 
 
@@ -72,9 +72,9 @@ def test_holm_goes_down_step_by_step(pairs, crossed):
     """The second largest figure is held against one pair fewer than the largest."""
     normal = NormalDist()
     exact = [normal.inv_cdf(1 - FAMILY_LEVEL / (2 * (pairs - n))) ** 2 for n in range(crossed)]
-    assert _least_sure(np.repeat(np.array(exact) + 1e-9, 2), pairs) <= exact[-1] + 1e-9
+    assert least_sure(np.repeat(np.array(exact) + 1e-9, 2), pairs) <= exact[-1] + 1e-9
     short = np.repeat(np.array(exact) - 1e-3, 2)
-    assert (short < _least_sure(short, pairs)).all()
+    assert (short < least_sure(short, pairs)).all()
 
 
 @pytest.mark.parametrize("samples", [1, 10])

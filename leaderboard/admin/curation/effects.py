@@ -49,6 +49,18 @@ def nothing(_request: HttpRequest, _row: Any) -> Lines:
     return ["Nothing on the site changes."]
 
 
+def of_front_page(_request: HttpRequest, _release: Release) -> Lines:
+    """The board that leads the front page now, and the fate of the choice."""
+    now = ReleaseTrack.objects.filter(on_front_page=True).select_related("release", "track").first()
+    before = f"in place of {now.release.slug} on {now.track.slug}" if now else "which no organiser has chosen so far"
+    return [f"The front page leads with the board that you choose, {before}."]
+
+
+def of_leaving_front_page(_request: HttpRequest, _release: Release) -> Lines:
+    """The rule by which the site chooses."""
+    return ["The front page leads with the GPU board of the most entrants that a visitor may see results of."]
+
+
 def of_publishing(_request: HttpRequest, release: Release) -> Lines:
     """The effect of publishing: new readers, values that can no longer change, and values taken from the last
     revision."""

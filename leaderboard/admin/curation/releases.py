@@ -16,6 +16,7 @@ from leaderboard.actions.curation.adopt_rules import adopt_rules, may_adopt
 from leaderboard.actions.curation.baselines import submit_baselines
 from leaderboard.actions.curation.carry import carry
 from leaderboard.actions.curation.decide import restore_problem, void_problem
+from leaderboard.actions.curation.front_page import put_on_front_page, take_off_front_page
 from leaderboard.actions.curation.tracks import offer
 from leaderboard.actions.curation.verify import verify
 from leaderboard.admin.audited import AuditedAdmin
@@ -169,6 +170,16 @@ def _adopt_rules(request: HttpRequest, release: Release, said: dict[str, Any]) -
     return [f"{release} is ranked by rules {release.rules} from now on. Its pages show the reason."]
 
 
+def _put_on_front_page(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
+    put_on_front_page(request.user, release, said["track"])
+    return [f"The front page leads with {release} on {said['track']}, wherever a visitor may see results of it."]
+
+
+def _take_off_front_page(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Outcome:
+    take_off_front_page(request.user, release)
+    return ["The front page leads with the largest GPU board that has results."]
+
+
 def _reveal(request: HttpRequest, release: Release, _said: dict[str, Any]) -> Outcome:
     curate.reveal(request.user, release)
     return [f"The results of {release} are shown from now on."]
@@ -303,6 +314,16 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
             " never change.",
             _publish, form=lambda _row: PublishForm, offered=lambda release: release.state == ReleaseState.DRAFT,
             effect=effects.of_publishing,
+        ),
+        Act(
+            "front-page", "Put a board on the front page", "In place of the one that the site chooses.",
+            _put_on_front_page, form=_offered_track,
+            offered=lambda release: not release.is_draft and _is_offered(release), effect=effects.of_front_page,
+        ),
+        Act(
+            "off-front-page", "Take its board off the front page", "The site then chooses one again.",
+            _take_off_front_page, offered=lambda release: release.on_tracks.filter(on_front_page=True).exists(),
+            effect=effects.of_leaving_front_page,
         ),
         Act(
             "reveal", "Reveal the results", "Results that were hidden are shown from now on.", _reveal,

@@ -99,9 +99,17 @@ class ReleaseTrack(models.Model):
         default=0.0,
         help_text="Standard deviation of the noise in ln time that a node and day put into all times; 0 if not known.",
     )
+    on_front_page = models.BooleanField(
+        default=False, help_text="Whether an organiser chose its board for the front page: one board at most."
+    )
 
     class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["release", "track"], name="release_track")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["release", "track"], name="release_track"),
+            models.UniqueConstraint(
+                fields=["on_front_page"], condition=models.Q(on_front_page=True), name="one_board_on_front_page"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.release} on {self.track}"

@@ -28,7 +28,7 @@ def release_context(request: HttpRequest, release: Release, tab: str) -> dict[st
     newer = Release.objects.visible_to(request.user).filter(previous=release).order_by("-revision").first()
     return {
         "release": release, "tabs": TABS, "tab": tab, "banners": banners(release), "newer": newer,
-        "social": social_of(release),
+        "unverified": unverified(release), "social": social_of(release),
     }  # fmt: skip
 
 
@@ -36,12 +36,19 @@ def social_of(release: Release) -> dict[str, str]:
     """Other sites' preview of a link to the release; empty unless strangers may see its board."""
     if release.is_draft or not (release.is_public or release.results_are_public):
         return {}
-    words = " ".join(release.description.split()) or f"A leaderboard of GPU code, ranked by {release.primary_metric}."
+    described = " ".join(release.description.replace("`", "").split())
+    words = described or f"A leaderboard of GPU code, ranked by {release.primary_metric}."
     return {
         "description": words if len(words) <= MOST_DESCRIPTION else f"{words[: MOST_DESCRIPTION - 1]}…",
         "url": absolute(release.get_absolute_url()),
         "image": absolute(reverse("card", args=[release.slug])),
     }
+
+
+def unverified(release: Release) -> str:
+    """The sentence on a release that was published without verification, else empty."""
+    reason = release.unverified_reason
+    return f"Published without verification on this site: {reason}" if reason else ""
 
 
 def banners(release: Release) -> list[str]:
@@ -59,8 +66,6 @@ def banners(release: Release) -> list[str]:
             f"Its questions are sealed: what rests on them is shown from {until} on, and until then the board counts"
             " code alone. The first reply in a submission that asks to count is the one that counts."
         )
-    if release.unverified_reason:
-        lines.append(f"Published without verification on this site: {release.unverified_reason}")
     if release.correction:
         lines.append(f"Its ranking was corrected after publication. {release.correction}")
     if not release.is_public:

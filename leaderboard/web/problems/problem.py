@@ -1,5 +1,6 @@
 """The problems of a release: their table, and each one's page with statement, files, ranking and a form to submit."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,12 +37,13 @@ from leaderboard.web.problems.problem_ranking import (
     ranked_by_case,
     ranking_of,
     why_no_roofline,
-    with_places,
 )
+from leaderboard.web.problems.ranking_intervals import with_intervals, with_places
 from leaderboard.web.problems.statement import as_html
 from leaderboard.web.shared.lookups import chosen_track, problem_or_404, release_or_404, tracks_of
 from leaderboard.web.shared.paging import other_parameters, page_of
 from problems.models import Problem
+from problems.spec.case import Case
 from problems.spec.kinds import SITE_KINDS, Kind
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
@@ -100,19 +102,26 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "tracks": tracks, "track": track,
         "on_track": on_track, "cases": cases, "case": case, "work": DeclaredWork.by([case] if case else cases),
         "too_short": {one.name for one in found.public_cases} - {one.name for one in cases},
-        "too_short_words": TOO_SHORT,
+        "too_short_words": TOO_SHORT, "timed_names": on_track.names_of_timed_cases if on_track else [],
         "why_no_case_time": capfirst(TOO_SHORT) if case and spec.kind == Kind.FUNCTION else "",
-        "ranking": with_places(ranked_by_case(track, ranking, case, by) if case else ranking),
+        "ranking": _placed(ranked_by_case(track, ranking, case, by) if case else ranking, on_track, case, by),
         "whose_clock": whose_clock(clocks_of(ranking), is_function=spec.kind == Kind.FUNCTION),
         "by": by, "counted": counted_figure(release), "orders": _orders(request, by),
         "why_no_roofline": why_no_roofline(found, track, [case] if case else cases),
         "sums": problem_table.sums_of(request.user, release, on_track),
-        "languages": languages, "written_in": written_in,
+        "languages": languages, "written_in": written_in, **_starter(request, spec),
         "figures": problem_figures(request.user, found, track, ranking, case, _asked(request, found)),
         "voided": Decision.objects.errata().filter(problem=found).select_related("earlier__decided_by").first(),
     }  # fmt: skip
     content = _content(request, found, spec, track) if is_readable else {}
     return release_context(request, release, "problems") | clarifications_context(request, found) | context | content
+
+
+def _placed(
+    rows: Sequence[Mapping[str, Any]], on_track: ProblemTrack | None, case: Case | None, by: By
+) -> list[dict[str, Any]]:
+    """The rows with intervals, and with places by the figure that orders them."""
+    return with_places(with_intervals(rows, on_track, case), f"{by.value}_figure")
 
 
 def _orders(request: HttpRequest, by: By) -> dict[str, dict[str, str]]:
@@ -134,6 +143,13 @@ def _content(request: HttpRequest, found: Problem, spec: ProblemRecord, track: T
         "form": submit_forms.typed_form_for(request, found, track),
         "why_closed": found.release.why_closed(),
     }
+
+
+def _starter(request: HttpRequest, spec: ProblemRecord) -> dict[str, Any]:
+    """The starter code in the language that the URL names, else in the first."""
+    asked, starters = request.GET.get("language", ""), spec.starters
+    language = asked if asked in starters else next(iter(starters), "")
+    return {"starter_language": language, "starter": starters.get(language, [])}
 
 
 def _asked(request: HttpRequest, found: Problem) -> dict[str, str]:

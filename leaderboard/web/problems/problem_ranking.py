@@ -2,17 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from itertools import count
 from typing import Any
 
 from django.db.models import F
 
 from leaderboard import visibility
 from leaderboard.models import Measurement, ProblemTrack, Track
-from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.results.headline import CountedCases, fewer_of
 from leaderboard.results.rates import Rates, cases_with_time, rates_of
-from leaderboard.site.numerals import MISSING, milliseconds_interval
 from problems.models import Problem, Release
 from problems.spec.case import Case
 from runners.wire.protocol import Role
@@ -94,36 +91,17 @@ def ranked_by_case(
         role=Role.CANDIDATE,
         case=case.name,
     )
-    columns = ("result__current_of", "median_ms", "baseline__median_ms", "ci_low_ms", "ci_high_ms")
+    columns = ("result__current_of", "median_ms", "baseline__median_ms")
     times = {pk: times for pk, *times in measured.values_list(*columns)}
-    rows = [dict(row) | _on_case(track, case, *times.get(row["evaluation_id"], [None] * 4)) for row in ranking]
+    rows = [dict(row) | _on_case(track, case, *times.get(row["evaluation_id"], [None] * 2)) for row in ranking]
     if by is By.TIME:
         return sorted(rows, key=lambda row: (row["time_ms"] is None, row["time_ms"] or 0.0))
     return sorted(rows, key=lambda row: (row["speedup"] is None, -(row["speedup"] or 0.0)))
 
 
-def with_places(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with their `place`, from 1 on; a baseline has None and is not counted."""
-    places = count(1)
-    return [dict(row) | {"place": None if _is_baseline(row) else next(places)} for row in rows]
-
-
-def _is_baseline(row: Mapping[str, Any]) -> bool:
-    return bool(row["submission__entrant__kind"] == EntrantKind.BASELINE)
-
-
-def _on_case(
-    track: Track | None,
-    case: Case,
-    own_ms: float | None,
-    baseline_ms: float | None,
-    low_ms: float | None,
-    high_ms: float | None,
-) -> dict[str, Any]:
+def _on_case(track: Track | None, case: Case, own_ms: float | None, baseline_ms: float | None) -> dict[str, Any]:
     rates = Rates() if own_ms is None else rates_of([case], peaks_of(track), own_ms)
-    speedup = baseline_ms / own_ms if own_ms and baseline_ms else None
-    interval = MISSING if own_ms is None or low_ms is None else milliseconds_interval(own_ms, low_ms, high_ms, 0)
-    return {"time_ms": own_ms, "speedup": speedup, "rates": rates, "interval": interval}
+    return {"time_ms": own_ms, "speedup": baseline_ms / own_ms if own_ms and baseline_ms else None, "rates": rates}
 
 
 def _figures(

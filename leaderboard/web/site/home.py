@@ -12,10 +12,9 @@ from django.views.decorators.http import require_safe
 
 from leaderboard import visibility
 from leaderboard.boards import table
-from leaderboard.boards.columns import declared_words
 from leaderboard.boards.query import BoardQuery
 from leaderboard.charts import leading_chart
-from leaderboard.models import Standing
+from leaderboard.models import Standing, Track
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.standings.rankable import ranking_error
 from leaderboard.web.boards import board_html
@@ -23,6 +22,7 @@ from leaderboard.web.boards.charts import chart_rows
 from leaderboard.web.boards.figures import board_figure
 from leaderboard.web.shared.lookups import tracks_of
 from leaderboard.web.site import demo, worked
+from leaderboard.web.site.lead import hardware_of, last_day, lead_columns, lead_of, open_problem
 from problems.models import Problem, Release, ReleaseState
 from scoring.metrics import SHOWN_ONLY, registry
 from scoring.rules import NEWEST, RULES
@@ -34,39 +34,42 @@ LATEST_RELEASES = 5
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """The front page. It leads with the newest release that has results; without any, with the newest."""
+    """The front page. It leads with `lead_of` the user; where no board has results, with the newest release."""
     published = Release.objects.visible_to(request.user).exclude(state=ReleaseState.DRAFT)
-    newest_first = published.order_by("-published_at", "-id")
-    latest = list(_with_facts(newest_first)[:LATEST_RELEASES])
-    release = visibility.with_visible_results(request.user, newest_first).first() or (latest[0] if latest else None)
+    latest = list(_with_facts(published.order_by("-published_at", "-id"))[:LATEST_RELEASES])
+    lead = lead_of(request.user)
+    release = lead.release if lead else latest[0] if latest else None
     context: dict[str, Any] = {"release": release, "releases": latest, "guide": demo.guide()}
     if release:
-        context |= _top_of(request, release)
+        context |= _top_of(request, release, lead.track if lead else next(iter(tracks_of(release)), None))
     return render(request, "podium/site/home.html", context)
 
 
-def _top_of(request: HttpRequest, release: Release) -> dict[str, Any]:
-    tracks, standings = tracks_of(release), visibility.visible_standings(request.user, release)
-    ranked = set(standings.order_by().values_list("track_id", flat=True).distinct())
-    track = next((one for one in tracks if one.pk in ranked), tracks[0] if tracks else None)
+def _top_of(request: HttpRequest, release: Release, track: Track | None) -> dict[str, Any]:
+    standings = visibility.visible_standings(request.user, release)
     query = BoardQuery(
         track=track.slug if track else "", ranked_by=release.primary_metric,
         k=min((k for k in release.offered_ks if k > 1), default=1),
     )  # fmt: skip
     found = table.load(table.StoredRows(standings.filter(track=track)), query, [])
+    columns = lead_columns(found.columns, release.primary_metric)
     points = chart_rows(request.user, release, track)
     chart = leading_chart(points)
     return {
         "track": track,
-        "columns": found.columns,
-        "declared": declared_words(found.columns),
+        "columns": columns,
         "rows": board_html.body(
-            found.rows[:TOP_ROWS], found.columns, board_html.Links(board_html.flags_address(release, query.track))
+            found.rows[:TOP_ROWS], columns, board_html.Links(board_html.flags_address(release, query.track))
         ),
         "n_all": found.n_all,
+        "n_problems": release.problems.count(),
+        "hardware": hardware_of(track),
+        "last_result": last_day(standings.filter(track=track)),
+        "leader": found.rows[0] if found.rows else None,
+        "problem": open_problem(request.user, release),
         "imported": found.imported,
         "ranking_error": ranking_error(release, query.track),
-        "figure": board_figure(release, track, chart, points),
+        "figure": board_figure(release, track, chart, points) if chart.is_shown(points) else None,
     }
 
 

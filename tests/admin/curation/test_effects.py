@@ -30,6 +30,7 @@ TELLING = {
     "Release": {
         "next-revision", "verify", "submit-baselines", "answer-revision", "publish", "reveal", "correct-ranking",
         "adopt-rules", "carry", "freeze", "measure-anew", "delete-draft", "export", "export-redacted",
+        "front-page", "off-front-page",
     },
     "Problem": {"void", "undo-erratum"},
     "Submission": {"cancel", "rerun", "retract"},

@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import Evaluation, Submission, Track
+from leaderboard.models import Evaluation, ProblemTrack, Submission, Track
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.results.timings import RANKED_CALLS
 from problems.actions import releases as release_actions
@@ -370,7 +370,7 @@ def test_the_ranking_shows_all_cases_or_one(client: Any, site: FunctionSite) -> 
     small = text_of(client, site.page, case=SMALL)
     assert _order(small) == ["Stranger", "Alpha"]
     assert ">2.000 µs<" in small
-    assert '<td class="num">5.00×</td>' in small
+    assert '<td class="num">5.00×<br><small>' in small
     # 75 operations in 2 µs
     assert '<td class="num">0.0375</td>' in small
     large = text_of(client, site.page, case=LARGE)
@@ -396,8 +396,39 @@ def test_a_language_in_which_nobody_solved_it_says_so(client: Any, site: Functio
     assert "Nobody has solved it in Python on this track yet" in text_of(client, site.page, written_in="python")
 
 
+def _places(text: str) -> list[str]:
+    """The places of the rows of the ranking, from the top."""
+    ranking = text[text.index('aria-label="Ranked samples"') :].partition("</table>")[0]
+    return re.findall(r'<tr><td class="num">(\d+)', ranking)
+
+
+def test_samples_that_are_surely_apart_have_places_of_their_own_and_others_tie(
+    client: Any, cast: Cast, site: FunctionSite
+) -> None:
+    text = text_of(client, site.page)
+    assert _places(text) == ["1", "2"]
+    assert "2.83×<br><small>2.78–2.87×</small>" in text
+    almost = factories.EntrantFactory(name="Almost", slug="almost", owner=cast.stranger)
+    function_site.judged(almost, site.release, site.track, function_site.report({SMALL: 0.00501, LARGE: 1.0}))
+    assert _places(text_of(client, site.page)) == ["1", "1", "3"]
+    assert _places(text_of(client, site.page, by="time")) == ["1", "1", "3"]
+
+
+def test_samples_without_intervals_say_so_and_equal_ones_tie(client: Any, cast: Cast, site: FunctionSite) -> None:
+    made = function_site.mixed_release("mixed-4")
+    track = factories.offer(made)
+    twin = factories.EntrantFactory(name="Twin", slug="twin", owner=cast.stranger)
+    for entrant, large_ms in ((cast.entrant, 1.0), (twin, 1.0), (cast.strangers_entrant, 1.01)):
+        usual = function_site.report({SMALL: 0.005, LARGE: large_ms})
+        bare = [one.model_copy(update={"ci_low_ms": None, "ci_high_ms": None}) for one in usual.measurements]
+        function_site.judged(entrant, made, track, usual.model_copy(update={"measurements": bare}))
+    text = text_of(client, reverse("problem", args=[made.slug, "row-softmax"]))
+    assert _places(text) == ["1", "1", "3"]
+    assert text.count("<small>no interval</small>") == 6, "time and speedup of each"
+
+
 def test_the_ranking_of_one_case_gives_intervals(client: Any, site: FunctionSite) -> None:
-    assert "<td>1.980 to 2.040 µs</td>" in text_of(client, site.page, case=SMALL)
+    assert "<small>1.980 to 2.040 µs</small>" in text_of(client, site.page, case=SMALL)
 
 
 def test_every_process_of_a_case_is_drawn_with_median_and_interval(client: Any, site: FunctionSite) -> None:
@@ -546,6 +577,24 @@ def last_cell(text: str, case: str) -> str:
     """The last cell of the case's row in the table of cases."""
     row = text[text.index(f'<th scope="row" class="one-line">{case}</th>') :].partition("</tr>")[0]
     return re.findall("<td>(.*?)</td>", row)[-1]
+
+
+def test_a_case_whose_baseline_is_timed_on_the_track_ranks_even_if_its_manifest_does_not_say_so(
+    client: Any, db: None
+) -> None:
+    shapes = {name: [4] for name in ("x", "y")}
+    fields = [{"name": "x", "kind": "array", "dtype": "float32"}]
+    fields.append({"name": "y", "kind": "array", "direction": "out", "dtype": "float32"})
+    manifest = manifest_fields(parameters=fields, cases=[{"name": "4", "shapes": shapes, "ranks": None}])
+    problem = function_site.function("copy", manifest=manifest, baseline_solution=None, metadata={"podium": {}})
+    made = release_actions.import_release(packs.problem_pack([problem], "copy-1")).release
+    Release.objects.filter(pk=made.pk).update(is_public=True)
+    release_actions.publish(made)
+    on_track = ProblemTrack.objects.filter(problem__release=made, track=factories.offer(made))
+    address = reverse("problem", args=[made.slug, "copy"])
+    assert last_cell(text_of(client, address), "4") == "known once its baseline is timed here"
+    on_track.update(timed_cases=["4"])
+    assert last_cell(text_of(client, address), "4") == "yes"
 
 
 def test_a_case_without_a_time_of_the_baseline_is_said_to_be_too_short(

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Evaluation, Submission
+from problems.actions import releases as release_actions
 from tests import factories, graded
 from tests.markup import markup
 from tests.web.gpu_site import GpuSite, make_gpu_site
@@ -31,6 +32,18 @@ def test_a_board_of_imported_results_says_so_above_and_in_every_row(client: Any,
     text = page(client, reverse("board", args=[gpu.release.slug]))
     assert f"All results on this track are imported: {WORDS}, not by this site's nodes." in text
     assert text.count(">imported</span>") == 2
+
+
+def test_a_board_that_is_imported_and_unverified_says_both_in_one_notice(client: Any, cast: factories.Cast) -> None:
+    made = factories.release(name="unverified-1", publish=False)
+    release_actions.publish(made, "No node here has this GPU.")
+    factories.judged_submission(cast.entrant, made, factories.offer(made))
+    Submission.objects.update(measured_where={"machines": [], "first_day": "", "last_day": "2026-11-20"})
+    said = "Published without verification on this site: No node here has this GPU."
+    board = page(client, reverse("board", args=[made.slug]))
+    assert board.count(said) == 1
+    assert f"They cannot be measured anew. {said}" in board
+    assert f'<p class="notice warning">{said}</p>' in page(client, reverse("charts", args=[made.slug]))
 
 
 def test_the_date_of_an_imported_row_is_that_of_measuring(client: Any, gpu: GpuSite) -> None:

@@ -1,6 +1,7 @@
 """Rules of every page: a strict policy, safe statements, words on errors, and honest health."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,14 @@ import pytest
 from django.conf import settings as configured
 from django.contrib.staticfiles import finders
 from django.urls import reverse
+from django.utils import timezone
 
+from leaderboard.actions.curation.front_page import put_on_front_page
 from leaderboard.models import Decision
 from leaderboard.visibility import SEALED
 from leaderboard.web.problems.statement import as_html
 from leaderboard.web.results.verdicts import VERDICTS
+from problems.models import Release
 from runners.wire.protocol import Verdict
 from tests import factories
 from tests.markup import markup
@@ -117,30 +121,55 @@ def test_a_voided_problem_says_why(client: Any, site: Site) -> None:
         assert "Its test was wrong." in markup(client.get(path))
 
 
-def test_home_leads_with_the_latest_release(client: Any, site: Site) -> None:
+def _lead(client: Any) -> str:
+    """The front page up to the list of all releases."""
+    return markup(client.get("/")).partition("Latest releases")[0]
+
+
+def test_home_says_how_large_the_board_is_on_what_it_was_measured_and_when(client: Any, site: Site) -> None:
     text = markup(client.get("/"))
     assert site.release.title in text
-    assert "top ten of 5" in text
+    for words in ("<b>6</b> problems", "<b>5</b> entrants", "<b>Track cpu-test</b>", "ranked by <b>pass@1</b>"):
+        assert words in text
+    assert f"last result <b>{site.judged.finished_at:%Y-%m-%d}</b>" in text
     assert "Latest releases" not in text, "there is but one"
 
 
-def test_home_leads_with_the_latest_release_that_has_results(client: Any, site: Site) -> None:
-    later = factories.release(name="later-1")
-    factories.offer(later)
-    lead = markup(client.get("/")).partition("Latest releases")[0]
-    assert reverse("board", args=[site.release.slug]) in lead
-    assert later.title not in lead
+def test_homes_links_lead_to_evidence_and_to_the_first_problem(client: Any, site: Site) -> None:
+    text = markup(client.get("/"))
+    slug, leader = site.release.slug, site.release.standings.get(rank=1)
+    first = site.release.problems.order_by("position").first()
+    for address in (
+        leader.submission.get_absolute_url(), reverse("about") + "#intervals", reverse("decisions", args=[slug]),
+        reverse("release_about", args=[slug]) + "#verification", reverse("nodes"), reverse("account_login"),
+        reverse("problem", args=[slug, first.slug]), reverse("starter_kit", args=[slug]),
+    ):  # fmt: skip
+        assert f'href="{address}"' in text, address
+        if address != reverse("account_login"):
+            assert client.get(address).status_code == 200, address
 
 
-def test_home_leads_with_hidden_results_only_for_those_who_see_them(client: Any, site: Site, far_future: Any) -> None:
+def test_home_invites_nobody_to_problems_of_a_closed_release(client: Any, site: Site) -> None:
+    Release.objects.update(closes_at=timezone.now() - timedelta(hours=1))
+    text = markup(client.get("/"))
+    assert "Choose a release" in text
+    assert "Write and run one solution" not in text
+
+
+def test_an_organiser_chooses_homes_board_and_hidden_results_lead_only_those_who_see_them(
+    client: Any, site: Site, far_future: Any
+) -> None:
     later = factories.release(name="later-1", hidden_until=far_future)
-    factories.judged_submission(site.cast.entrant, later, factories.offer(later))
+    track = factories.offer(later, "cpu-later")
+    factories.judged_submission(site.cast.entrant, later, track)
+    assert site.release.title in _lead(client), "it has more entrants"
+    put_on_front_page(site.cast.organiser, later, track)
     leads = {}
     for user in (None, site.cast.stranger, site.cast.owner, site.cast.organiser):
         client.logout()
         if user:
             client.force_login(user)
-        lead = markup(client.get("/")).partition("Latest releases")[0]
+        lead = _lead(client)
         leads[str(user)] = "later" if later.title in lead else "first" if site.release.title in lead else ""
     assert leads == {"None": "first", "stranger": "first", "owner": "later", "organiser": "later"}
 

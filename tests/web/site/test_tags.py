@@ -7,6 +7,7 @@ from django import forms
 from django.template import Context, Template
 
 from leaderboard.boards.problem_choice import Facet
+from leaderboard.results.measurements import provenance_rows
 
 HOSTILE = '"><script>&'
 
@@ -51,3 +52,31 @@ def test_only_fields_that_the_form_has_are_drawn() -> None:
     page = drawn('{% field_groups form "team name" %}', form=Named())
     assert page.count("<input") == 1
     assert "<script>" not in page
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("that declare `flops` or `bytes`", "that declare <code>flops</code> or <code>bytes</code>"),
+        ("not `closed", "not `closed"),
+        (f"`{HOSTILE}`{HOSTILE}", "<code>&quot;&gt;&lt;script&gt;&amp;</code>&quot;&gt;&lt;script&gt;&amp;"),
+    ],
+)
+def test_words_in_backticks_are_code(text: str, expected: str) -> None:
+    assert drawn("{{ text|coded }}", text=text) == expected
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("2026-11-23T14:32:35.908684+00:00", "2026-11-23 14:32:35 UTC"),
+        ("2026-11-23T16:32:35+02:00", "2026-11-23 14:32:35 UTC"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
+        ("yesterday", "yesterday"),
+    ],
+)
+def test_times_of_a_provenance_are_written_to_the_second(stored: str, shown: str) -> None:
+    assert provenance_rows({"started_at": stored, "build_cached": True}) == [
+        ("Build from cache", "yes"),
+        ("Started", shown),
+    ]
