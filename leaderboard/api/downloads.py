@@ -69,15 +69,16 @@ class _Asked(serializers.Serializer[object]):
 
 class OwnSamples(ApiView):
     permission_classes = [IsAuthenticated, HasScope]
+    parameters = (
+        OpenApiParameter("entrant", str, description="Only this entrant's; a slug."),
+        OpenApiParameter("release", str, description="Only those of this release; a slug."),
+        OpenApiParameter("after", int, description="Begin after the sample with this id."),
+    )
 
     @extend_schema(
         operation_id="samples_list",
         tags=["submissions"],
-        parameters=[
-            OpenApiParameter("entrant", str, description="Only this entrant's; a slug."),
-            OpenApiParameter("release", str, description="Only those of this release; a slug."),
-            OpenApiParameter("after", int, description="Begin after the sample with this id."),
-        ],
+        parameters=[*parameters],
         responses={(200, "application/x-ndjson"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> StreamingHttpResponse:

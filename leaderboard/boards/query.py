@@ -13,7 +13,7 @@ from leaderboard.models import Track
 from problems.models import Release
 
 ALL_GROUPS = "*"
-_OPENNESS = ("open", "proprietary")
+OPENNESS = ("open", "proprietary")
 _MOST_VALUES = 200
 """Limit of the values of one parameter that a URL may repeat."""
 
@@ -65,24 +65,22 @@ class BoardQuery:
 
 
 def parse(parameters: QueryDict, release: Release, tracks: Sequence[Track], problems: ReleaseProblems) -> BoardQuery:
-    """Read the URL's words; whatever does not exist falls back to the default, so that old links keep working."""
+    """Read the URL's words. `leaderboard.boards.asked` refuses values that do not exist; unknown names are dropped."""
     slugs = [track.slug for track in tracks]
-    track, group = parameters.get("track", ""), parameters.get("group", "")
-    openness = parameters.get("weights", "")
     return BoardQuery(
-        track=track if track in slugs else (slugs[0] if slugs else ""),
+        track=parameters.get("track", "") or (slugs[0] if slugs else ""),
         k=_chosen_k(parameters.get("k", ""), release.offered_ks),
         default_k=_chosen_k("", release.offered_ks),
-        group=group if group in (*problems.groups, ALL_GROUPS) else "",
+        group=parameters.get("group", ""),
         choice=problems.asked(_lists(parameters)),
-        as_of=day_asked(parameters),
+        as_of=_day(parameters),
         search=parameters.get("q", "").strip()[:100],
         organisation=parameters.get("org", "")[:150],
-        openness=openness if openness in _OPENNESS else "",
+        openness=parameters.get("weights", ""),
         verified=parameters.get("verified", "") == "1",
         hide_baselines=parameters.get("nobase", "") == "1",
-        hidden=tuple(dict.fromkeys(key[:80] for key in _list(parameters, "hide"))),
-        sort=parameters.get("sort", "")[:80],
+        hidden=tuple(dict.fromkeys(_list(parameters, "hide"))),
+        sort=parameters.get("sort", ""),
         page=_whole(parameters.get("page", ""), 1),
         expanded=parameters.get("open", "")[:100],
         questions_from=release.reveals_at if release.questions_are_sealed else None,
@@ -95,11 +93,6 @@ def _lists(parameters: QueryDict) -> Mapping[str, Sequence[str]]:
 
 def _list(parameters: QueryDict, name: str) -> list[str]:
     return [str(value) for value in parameters.getlist(name)[:_MOST_VALUES]]
-
-
-def day_asked(parameters: Mapping[str, Any]) -> date | None:
-    """The day of `as_of`; None where it is absent, no date or in the future (see `why_no_day`)."""
-    return None if why_no_day(parameters) else _day(parameters)
 
 
 def why_no_day(parameters: Mapping[str, Any]) -> str:

@@ -12,9 +12,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from leaderboard.boards import export, table, timed_work
+from leaderboard.boards.asked import check
 from leaderboard.boards.columns import Column, declared_words
 from leaderboard.boards.problem_choice import ALL_PROBLEMS, ReleaseProblems
-from leaderboard.boards.query import ALL_GROUPS, BoardQuery, parse, why_no_day
+from leaderboard.boards.query import ALL_GROUPS, BoardQuery, parse
 from leaderboard.boards.source import BoardSource, source_of
 from leaderboard.curation import rounds
 from leaderboard.models import Decision, Submission, SubmissionState, Track
@@ -29,6 +30,7 @@ from problems.models import Release, ReleaseState
 
 def _query(request: HttpRequest, release: Release) -> tuple[BoardQuery, list[Track], ReleaseProblems]:
     tracks, problems = tracks_of(release), ReleaseProblems.of(release)
+    check(request.GET, release, tracks, problems)
     return parse(request.GET, release, tracks, problems), tracks, problems
 
 
@@ -94,7 +96,6 @@ def _ranking_context(request: HttpRequest, release: Release, query: BoardQuery, 
     errata = [one for one in errata_of(release) if query.as_of is None or _is_before(one, query.as_of)]
     return {
         "place": source.place, "source": source, "errata": errata, "n_counting": source.n_all - len(errata),
-        "why_no_day": why_no_day(request.GET),
         "all_problems": query.url(choice=ALL_PROBLEMS, page=1, expanded=""),
         # a round begins after the closing date
         "round": rounds.on_board(source.place) if query.as_of is None and release.closes_at else None,

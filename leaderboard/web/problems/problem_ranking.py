@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import F
 
 from leaderboard import visibility
+from leaderboard.errors import refuse_unknown
 from leaderboard.models import Measurement, ProblemTrack, Track
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.results.headline import CountedCases, fewer_of
@@ -45,8 +46,9 @@ def counted_figure(release: Release) -> By:
 
 
 def chosen_figure(asked: str, release: Release) -> By:
-    """The figure that the URL names, else the counted one."""
-    return By(asked) if asked in set(By) else counted_figure(release)
+    """The figure that the URL names, else the counted one. Raises BadQuery."""
+    refuse_unknown("by", asked, By)
+    return By(asked) if asked else counted_figure(release)
 
 
 def ranking_of(

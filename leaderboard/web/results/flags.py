@@ -20,6 +20,7 @@ from leaderboard.actions.curation.decide import appeal
 from leaderboard.boards.export import safe_text
 from leaderboard.errors import Refused
 from leaderboard.flags.shown import ruled, shown_in_order, undecided
+from leaderboard.errors import refuse_unknown
 from leaderboard.models import Counted, Decision, Flag
 from leaderboard.models.curation.decision import DecisionKind
 from leaderboard.visibility import Relation, relation
@@ -47,8 +48,9 @@ def release_flags(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, release: Release, rows: QuerySet[Flag]) -> QuerySet[Flag]:
-    """The flags that the address asks for. Flags of voided problems have no effect and are in the list of all only."""
+    """The flags that the address asks for. Raises BadQuery. Flags of voided problems have no effect and are in the list of all only."""
     rows, ruling = rows.order_by("-id"), request.GET.get("ruling", "")
+    refuse_unknown("ruling", ruling, RULINGS)
     filters = {"track": "track__slug", "entrant": "submission__entrant__slug", "problem": "problem__slug"}
     for name, field in filters.items():
         if asked := request.GET.get(name):
