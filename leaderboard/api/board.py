@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from leaderboard.api.site.base import PAGING, ApiView, Pages, found
+from leaderboard.boards import export
 from leaderboard.boards.asked import check
 from leaderboard.boards.columns import Column
-from leaderboard.boards.export import ranking_facts, records
 from leaderboard.boards.problem_choice import ReleaseProblems
 from leaderboard.boards.query import OPENNESS, BoardQuery, parse
 from leaderboard.boards.source import source_of
@@ -29,6 +29,7 @@ class ColumnSerializer(serializers.Serializer[Any]):
     unit = serializers.CharField(help_text="Of the page; rows carry shares of 1 where it says %.")
     better = serializers.CharField(help_text="up, down or empty.")
     definition = serializers.CharField()
+    no_interval = serializers.CharField(help_text="Why an estimate has no interval; else empty.")
 
 
 class NoisySerializer(serializers.Serializer[Any]):
@@ -50,6 +51,11 @@ class ReferencesSerializer(serializers.Serializer[Any]):
 
 class BoardSerializer(serializers.Serializer[Any]):
     release = serializers.CharField()
+    revision = serializers.IntegerField()
+    digest = serializers.CharField(help_text="sha256 of the release's problems.jsonl.")
+    metric = serializers.CharField(help_text="The same as `primary_metric`, as exports name it.")
+    timing_policy = serializers.CharField()
+    rules = serializers.IntegerField(help_text="The version of the rules by which it is ranked.")
     track = serializers.CharField(help_text="Empty while the release is offered on none.")
     tracks = serializers.ListField(child=serializers.CharField())
     k = serializers.IntegerField()
@@ -76,6 +82,7 @@ class BoardSerializer(serializers.Serializer[Any]):
     tags = serializers.ListField(child=serializers.CharField())
     difficulties = serializers.ListField(child=serializers.CharField())
     as_of = serializers.DateField(allow_null=True, help_text="The day at whose end it stood so; null: now.")
+    ranked_at = serializers.DateTimeField(allow_null=True, help_text="When the newest ranking was made.")
     not_ranked = serializers.CharField(help_text="Why there is no ranking of these problems or that day; else empty.")
     columns = ColumnSerializer(many=True)
     count = serializers.IntegerField()
@@ -121,16 +128,15 @@ class Board(ApiView):
         columns, rows = load_all(source.rows, query, problems.groups_of(query.choice))
         pages = Pages()
         page = pages.paginate_queryset(rows, request, view=self) or []
-        facts = _facts(release, tracks, query, columns) | ranking_facts(query, source)
+        facts = _facts(release, tracks, query, columns) | export.ranking_facts(query, source)
         facts |= {"timed_work": counts_of(problems), "imported": imported_words(rows), "count": len(rows)}
-        return Response({**facts, "standings": records(columns, page)})
+        return Response({**facts, "standings": export.records(columns, page)})
 
 
 def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: list[Column]) -> dict[str, Any]:
     references = references_of(release, query.track, query.as_of)
     return {
-        "release": release.slug,
-        "track": query.track,
+        **export.release_facts(release, query),
         "tracks": [one.slug for one in tracks],
         "k": query.k,
         "ks": release.offered_ks,
@@ -139,5 +145,5 @@ def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: li
         "hidden_until": release.hidden_until if release.results_are_hidden else None,
         "questions_from": query.questions_from,
         "references": references and ReferencesSerializer(references.facts).data,
-        "columns": [ColumnSerializer(column).data for column in columns],
+        "columns": [ColumnSerializer(export.column_facts(column)).data for column in columns],
     }

@@ -41,6 +41,8 @@ class Column:
     better: str = ""
     bounds: Callable[[Row], tuple[float | None, float | None]] | None = None
 
+    no_interval: str = ""
+    """The reason why an estimate has no interval; empty for those that have one, and for counts and facts."""
     exported: Callable[[Row], Mapping[str, Any]] = lambda _: {}
     """Further columns of exports, beside the figure and its interval."""
 
@@ -64,6 +66,7 @@ def column_of(metric: Metric) -> Column:
         unit=metric.unit,
         better=metric.better,
         bounds=None if metric.no_interval else lambda row: figure_of(row["estimates"], name)[1:],
+        no_interval=metric.no_interval,
         exported=lambda row: {key: part_of(row["estimates"], name, part) for key, part in metric.exported.items()},
     )  # fmt: skip
 
@@ -242,6 +245,7 @@ def group_column(group: str) -> Column:
         unit="%",
         better="up",
         definition=f"pass@1 over the problems of group {group}, and how many of them are solved.",
+        no_interval="A group has few problems.",
         value=lambda row: _group_value(row, group),
         cell=lambda row: _group_cell(row, group),
     )

@@ -59,6 +59,10 @@ class BoardQuery:
         ]  # fmt: skip
         return "?" + urlencode([(name, value) for name, value in fields if value != ""])
 
+    def cited(self, day: date) -> "BoardQuery":
+        """The query of the same ranking as of the day: without filters of rows, sort, hidden columns and pages."""
+        return BoardQuery(self.track, self.k, self.default_k, self.group, self.choice, day)
+
     @property
     def is_filtered(self) -> bool:
         return bool(self.search or self.organisation or self.openness or self.verified)

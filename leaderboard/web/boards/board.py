@@ -21,10 +21,11 @@ from leaderboard.curation import rounds
 from leaderboard.models import Decision, Submission, SubmissionState, Track
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.standings.reference_noise.noise import references_of
-from leaderboard.web.boards import board_html
+from leaderboard.web.boards import board_html, snippets
 from leaderboard.web.boards.release import errata_of, weights_of
 from leaderboard.web.boards.tabs import release_context
 from leaderboard.web.shared.lookups import release_or_404, tracks_of
+from leaderboard.web.shared.shareable import absolute
 from problems.models import Release, ReleaseState
 
 
@@ -40,6 +41,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     query, tracks, problems = _query(request, release)
     source = source_of(request.user, release, query, problems)
     found = table.load(source.rows, query, problems.groups_of(query.choice))
+    cited_day = query.as_of or datetime.now(UTC).date()
     ticks = "compare" if found.n_all + found.n_baselines > 1 else ""
     links = _links(release, query, ticks)
     context = release_context(request, release, "board") | _ranking_context(request, release, query, source) | {
@@ -52,6 +54,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "pinned": board_html.body(found.pinned, found.columns, links, query.expanded),
         "rows": board_html.body(found.rows, found.columns, links, query.expanded),
         "pages": [(number, query.url(page=number)) for number in range(1, found.n_pages + 1)],
+        "citation": snippets.board_citation(release, query.cited(cited_day)), "cited_day": cited_day,
         "exports": query.url(page=1, expanded=""), "is_live": _is_live(release, query),
         "unfiltered": BoardQuery(
             track=query.track, k=query.k, group=query.group, choice=query.choice, as_of=query.as_of
@@ -137,10 +140,15 @@ def _export(request: HttpRequest, slug: str) -> _Exported:
     return _Exported(release, query, problems, source, columns, rows)
 
 
+def _csv_of(found: _Exported) -> str:
+    facts = export.csv_facts(found.release, found.query, found.source)
+    return export.as_csv(found.columns, found.rows, facts)
+
+
 @require_safe
 def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
     found = _export(request, slug)
-    response = HttpResponse(export.as_csv(found.columns, found.rows), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(_csv_of(found), content_type="text/csv; charset=utf-8")
     part, day = "some-problems" if found.source.is_part else "", str(found.query.as_of or "")
     parts = [found.release.slug, found.query.track, part, day]
     name = "-".join(part for part in parts if part)
@@ -153,12 +161,10 @@ def board_json(request: HttpRequest, slug: str) -> HttpResponse:
     found = _export(request, slug)
     release, query = found.release, found.query
     head: dict[str, Any] = {
-        "release": release.slug,
-        "digest": release.digest,
-        "track": query.track,
-        "metric": release.primary_metric,
-        "rules": release.rules,
+        "address": absolute(reverse("board", args=[release.slug])) + query.url(page=1, expanded=""),
+        **export.release_facts(release, query),
         **export.ranking_facts(query, found.source),
+        "columns": [export.column_facts(column) for column in found.columns],
     }
     references = references_of(release, query.track, query.as_of)
     head |= {"timed_work": timed_work.counts_of(found.problems), "references": references and references.facts}

@@ -218,9 +218,10 @@ def header(columns: Sequence[Column], query: BoardQuery) -> list[dict[str, Any]]
         {"key": "model", "title": "Model", "better": "", "unit": "", "definition": "Model, agent, person or baseline."},
     ]  # fmt: skip
     right = [
-        {"key": c.key, "title": c.title, "better": c.better, "unit": c.unit, "definition": c.definition}
+        {"key": c.key, "title": c.title, "better": c.better, "unit": c.unit, "definition": c.definition,
+         "no_interval": c.no_interval}
         for c in columns
-    ]
+    ]  # fmt: skip
     return [one | _sorting(one, query) for one in [*left, *right]]
 
 
