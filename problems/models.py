@@ -147,8 +147,8 @@ class Release(models.Model):
         blank=True,
         default="",
         db_default="",
-        help_text="Authors for citations, as BibTeX separates names: Ada Lovelace and Grace Hopper. Left empty, citations"
-        " name the site.",
+        help_text="Authors for citations, as BibTeX separates names: Ada Lovelace and Grace Hopper. Left empty,"
+        " citations name the site.",
     )
     dataset_card = models.TextField(
         blank=True,

@@ -52,7 +52,7 @@ class EvaluationSolution(ApiView):
         if why := why_unreadable(one, view):
             raise NotAllowed("solution_private", why)
         try:
-            content = pack_of(one.submission.release, [one.sample.solution_sha256])
+            content = pack_of(one.submission.release, [one.sample.solution_sha256], view)
         except blobs.BlobMissing:
             raise Conflict("solution_lost", f"The site no longer keeps the code of evaluation {pk}.") from None
         name = solutions_file(one)

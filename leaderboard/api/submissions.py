@@ -220,7 +220,8 @@ class SubmissionResults(ApiView):
         """One JSON line per evaluation: verdict, times, flags, provenance; no problem content and no code."""
         submission = seen_submission(request, pk)
         asked = request.query_params.get("track")
-        refuse_unknown("track", asked or "", submission.tracks.values_list("slug", flat=True))
+        if asked:
+            refuse_unknown("track", asked, submission.tracks.values_list("slug", flat=True))
         lines: Iterator[bytes] = result_lines(submission, view_of(request.user, submission), asked or None)
         answer = StreamingHttpResponse(lines, content_type="application/x-ndjson")
         answer["Content-Disposition"] = f'attachment; filename="submission-{submission.pk}-results.jsonl"'

@@ -77,6 +77,7 @@ def _links(release: Release, query: BoardQuery, ticks: str) -> board_html.Links:
         details=reverse("board_row", args=[release.slug, board_html.SLUG]) + query.url(page=1, expanded=""),
         expand=query.url(expanded=board_html.SLUG),
         collapse=query.url(expanded=""),
+        results=reverse("submission", args=[board_html.NUMBER]),
         ticks=ticks,
         newer_than=fresh if is_older and query.as_of is None else None,
     )

@@ -58,7 +58,8 @@ def row_of(**changes: Any) -> dict[str, Any]:
 
 
 COLUMN = Column("key", "Title", "Words.", lambda _: 1, lambda _: Cell("text", "margin", "note", "basis"))
-LINKS = Links("/flags/?track=cpu", f"/rows/{SLUG}/", f"?open={SLUG}", "?", "compare", datetime(2026, 1, 1, tzinfo=UTC))
+LINKS = Links("/flags/?track=cpu", f"/rows/{SLUG}/", f"?open={SLUG}", "?", "compare", datetime(2026, 1, 1, tzinfo=UTC),
+              f"/submissions/{board_html.NUMBER}/")  # fmt: skip
 
 
 def shown(row: Mapping[str, Any], column: Column = COLUMN, links: Links = LINKS) -> Seen:
@@ -100,9 +101,9 @@ def test_a_title_of_a_column_stays_text() -> None:
     check(shown(row_of(), Column("key", HOSTILE, "Words.", lambda _: 1, COLUMN.cell)))
 
 
-@pytest.mark.parametrize("part", ["flags", "details", "expand", "collapse", "ticks"])
+@pytest.mark.parametrize("part", ["flags", "details", "expand", "collapse", "ticks", "results"])
 def test_an_address_stays_an_address(part: str) -> None:
-    known = {name: getattr(LINKS, name) for name in ("flags", "details", "expand", "collapse", "ticks")}
+    known = {name: getattr(LINKS, name) for name in ("flags", "details", "expand", "collapse", "ticks", "results")}
     links = Links(**known | {part: HOSTILE})
     is_open = part != "expand"
     row = row_of()
