@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from leaderboard.boards.columns import Column
@@ -90,7 +90,7 @@ def csv_facts(release: Release, query: BoardQuery, source: BoardSource) -> dict[
     return release_facts(release, query) | {name: ranking[name] for name in ("as_of", "ranked_at")} | over
 
 
-def as_csv(columns: Sequence[Column], rows: Sequence[Row], facts: Mapping[str, Any]) -> str:
+def as_csv(columns: Sequence[Column], rows: Sequence[Row], facts: dict[str, Any]) -> str:
     """A header line and one line a row, which ends with the facts. Text that a spreadsheet would run as a formula gets
     a leading quote."""
     found = [record | facts for record in records(columns, rows)]

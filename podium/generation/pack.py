@@ -52,8 +52,8 @@ def replies_folder(pack: Path) -> Path:
 
 
 def record_of(sample: Progressed, *, is_agentic: bool, debug: bool) -> FileSolution:
-    """The record of a finished sample: the solution of its chosen turn, its turns if they may be several, and with `debug` the
-    messages too."""
+    """The record of a finished sample: the solution of its chosen turn. If turns may be several, or with `debug`, its
+    turns; with `debug` the messages too."""
     extra: dict[str, Any] = {}
     if is_agentic or debug:
         extra |= {"turns": [_turn(one, sample) for one in sample.turns], "usage": _usage(sample)}

@@ -38,8 +38,9 @@ from problems.spec.ranking import offered_ks
 from problems.spec.site.release import why_bad_weights
 
 EDITABLE = (
-    "title", "description", "is_public", "results_are_public", "invited", "invited_may_read", "licence", "authors", "dataset_card",
-    "shows_first_failure", "transcripts_are_public", "opens_at", "closes_at", "hidden_until", "reveals_at", "max_samples",
+    "title", "description", "is_public", "results_are_public", "invited", "invited_may_read", "licence", "authors",
+    "dataset_card", "shows_first_failure", "transcripts_are_public", "opens_at", "closes_at", "hidden_until",
+    "reveals_at", "max_samples",
 )  # fmt: skip
 EDITABLE_DRAFT = ("slug", *EDITABLE, "question_policy", "question_samples", *RANKING_FIELDS, *PROMISES)
 

@@ -10,8 +10,8 @@ from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from leaderboard.errors import BadQuery
 from leaderboard.api.site.permissions import HasScope
+from leaderboard.errors import BadQuery
 
 Row = TypeVar("Row", bound=Model)
 
@@ -40,11 +40,12 @@ class _KnownParameters(APIView):
     permission_classes = [HasScope]
     parameters: ClassVar[Sequence[OpenApiParameter]] = ()
     """Those of its GET; its `extend_schema` names the same."""
+    paging: ClassVar[Sequence[OpenApiParameter]] = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         if request.method == "GET":
-            _check_names(request.query_params, [one.name for one in self.parameters])
+            _check_names(request.query_params, [one.name for one in (*self.parameters, *self.paging)])
 
 
 class ApiView(_KnownParameters):
@@ -55,10 +56,7 @@ class ApiList(_KnownParameters, generics.ListAPIView[Any]):
     """One endpoint that lists rows."""
 
     pagination_class = Pages
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        self.parameters = (*type(self).parameters, *PAGING)
-        super().initial(request, *args, **kwargs)
+    paging = PAGING
 
 
 def _check_names(asked: Iterable[str], known: Sequence[str]) -> None:

@@ -44,7 +44,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     cited_day = query.as_of or datetime.now(UTC).date()
     ticks = "compare" if found.n_all + found.n_baselines > 1 else ""
     links = _links(release, query, ticks)
-    context = release_context(request, release, "board") | _ranking_context(request, release, query, source) | {
+    context = release_context(request, release, "board") | _ranking_context(release, query, source) | {
         "query": query, "tracks": tracks, "groups": problems.groups, "all_groups": ALL_GROUPS, "table": found,
         "facets": problems.facets(query.choice), "notices": _notices(release, query, problems),
         "ks": [k for k in release.offered_ks if k > 1], "lacks_k": _lacks_k(query, found),
@@ -95,7 +95,7 @@ def _lacks_k(query: BoardQuery, found: table.BoardTable) -> bool:
     return query.k > 1 and bool(found.n_all) and all(one.key != f"pass@{query.k}" for one in found.available)
 
 
-def _ranking_context(request: HttpRequest, release: Release, query: BoardQuery, source: BoardSource) -> dict[str, Any]:
+def _ranking_context(release: Release, query: BoardQuery, source: BoardSource) -> dict[str, Any]:
     """The page's notes on its ranking: its age, its problems, its day, and voided problems."""
     errata = [one for one in errata_of(release) if query.as_of is None or _is_before(one, query.as_of)]
     return {

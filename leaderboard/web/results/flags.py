@@ -18,9 +18,8 @@ from django.views.decorators.http import require_POST, require_safe
 from leaderboard import visibility
 from leaderboard.actions.curation.decide import appeal
 from leaderboard.boards.export import safe_text
-from leaderboard.errors import Refused
+from leaderboard.errors import Refused, refuse_unknown
 from leaderboard.flags.shown import ruled, shown_in_order, undecided
-from leaderboard.errors import refuse_unknown
 from leaderboard.models import Counted, Decision, Flag
 from leaderboard.models.curation.decision import DecisionKind
 from leaderboard.visibility import Relation, relation
@@ -48,7 +47,9 @@ def release_flags(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, release: Release, rows: QuerySet[Flag]) -> QuerySet[Flag]:
-    """The flags that the address asks for. Raises BadQuery. Flags of voided problems have no effect and are in the list of all only."""
+    """The flags that the address asks for. Raises BadQuery.
+
+    Flags of voided problems have no effect and are in the list of all only."""
     rows, ruling = rows.order_by("-id"), request.GET.get("ruling", "")
     refuse_unknown("ruling", ruling, RULINGS)
     filters = {"track": "track__slug", "entrant": "submission__entrant__slug", "problem": "problem__slug"}

@@ -98,7 +98,8 @@ def marked(text: str, search: str) -> SafeString:
     low, wanted = text.lower(), search.lower()
     if not wanted or len(low) != len(text):  # a few letters have a longer small form: places would not agree
         return mark_safe(escape(text))  # noqa: S308 - escaped
-    parts, start = [], 0
+    parts: list[str] = []
+    start = 0
     while (found := low.find(wanted, start)) >= 0 and len(parts) < 2 * MAX_MARKS:
         end = found + len(wanted)
         parts += [escape(text[start:found]), f"<mark>{escape(text[found:end])}</mark>"]

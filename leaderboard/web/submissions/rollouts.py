@@ -110,7 +110,7 @@ def rollout_text(request: HttpRequest, pk: int, sample: int, part: str) -> HttpR
     """One part of a sample as plain text: its whole record, the prompt, the reply or a file."""
     found, view = submission_or_404(request, pk)
     row = _sample_or_404(found, sample)
-    if not view.shows(row.problem) or part in reading.OF_TRANSCRIPTS and not view.transcripts:
+    if not view.shows(row.problem) or (part in reading.OF_TRANSCRIPTS and not view.transcripts):
         raise Http404(f"There is no text of submission #{pk} that you may read.")
     try:
         is_record = part == reading.RECORD

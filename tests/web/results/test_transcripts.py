@@ -19,9 +19,10 @@ from tests.markup import markup
 from tests.web.submissions.test_rollouts import CODE, generated, publish_code
 
 HOSTILE = "<script>alert(1)</script>"
+CALL = {"function": {"name": "make", "arguments": "-j"}}
 MESSAGES = [
     {"role": "system", "content": "be brief"}, {"role": "user", "content": f"the task {HOSTILE}"},
-    {"role": "assistant", "content": "thinking aloud", "tool_calls": [{"function": {"name": "make", "arguments": "-j"}}]},
+    {"role": "assistant", "content": "thinking aloud", "tool_calls": [CALL]},
     {"role": "tool", "content": "tool output"}, {"role": "assistant", "content": "final reply"},
 ]  # fmt: skip
 TURNS = [{"prompt_tokens": 1234, "completion_tokens": 56, "seconds": 65}, {"completion_tokens": 7, "chosen": True}]
@@ -68,7 +69,8 @@ def test_turns_are_folded_and_have_tokens_and_time(client: Client, cast: Cast, s
     client.force_login(cast.owner)
     shown = page(client, stored)
     assert re.search(r"2 turns, 1,234 tokens in, 63(\.0)? tokens out, 1 min 5 s\.", shown)
-    assert re.search(r'<details id="turn-1"><summary>Turn 1 · 1,234 tokens in, 56(\.0)? out · 1 min 5 s</summary>', shown)
+    turn = r'<details id="turn-1"><summary>Turn 1 · 1,234 tokens in, 56(\.0)? out · 1 min 5 s</summary>'
+    assert re.search(turn, shown)
     assert "· the solution" in shown.split('id="turn-2"')[1]
     assert HOSTILE not in shown
     assert "&lt;script&gt;alert(1)" in shown
