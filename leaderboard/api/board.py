@@ -30,6 +30,7 @@ class ColumnSerializer(serializers.Serializer[Any]):
     better = serializers.CharField(help_text="up, down or empty.")
     definition = serializers.CharField()
     no_interval = serializers.CharField(help_text="Why an estimate has no interval; else empty.")
+    trap = serializers.CharField(help_text="What another benchmark's figure misleads into; empty for our own.")
 
 
 class NoisySerializer(serializers.Serializer[Any]):
@@ -103,6 +104,7 @@ PARAMETERS = [
     OpenApiParameter("difficulty", str, many=True, description="Rank anew over problems of these difficulties."),
     OpenApiParameter("as_of", OpenApiTypes.DATE, description="Rank the submissions finished by the end of that day."),
     OpenApiParameter("hide", str, many=True, description="Keys of columns to leave out."),
+    OpenApiParameter("theirs", str, enum=["1"], description="Also other benchmarks' scores, which never rank."),
     OpenApiParameter("sort", str, description="A column's key, with - before it for falling."),
     OpenApiParameter("q", str, description="Words in the entrant's name or organisation."),
     OpenApiParameter("org", str, description="Only entrants of this organisation."),

@@ -11,7 +11,7 @@ from leaderboard.errors import BadQuery, refuse_unknown
 from leaderboard.models import Track
 from problems.models import Release
 
-_TICKS = ("verified", "nobase")
+_TICKS = ("verified", "nobase", "theirs")
 
 
 def check(parameters: QueryDict, release: Release, tracks: Sequence[Track], problems: ReleaseProblems) -> None:

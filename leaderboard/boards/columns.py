@@ -41,6 +41,8 @@ class Column:
     better: str = ""
     bounds: Callable[[Row], tuple[float | None, float | None]] | None = None
 
+    trap: str = ""
+    """What the figure of another benchmark misleads into; empty for our own."""
     no_interval: str = ""
     """The reason why an estimate has no interval; empty for those that have one, and for counts and facts."""
     exported: Callable[[Row], Mapping[str, Any]] = lambda _: {}
@@ -67,6 +69,7 @@ def column_of(metric: Metric) -> Column:
         better=metric.better,
         bounds=None if metric.no_interval else lambda row: figure_of(row["estimates"], name)[1:],
         no_interval=metric.no_interval,
+        trap=metric.trap,
         exported=lambda row: {key: part_of(row["estimates"], name, part) for key, part in metric.exported.items()},
     )  # fmt: skip
 
@@ -260,7 +263,8 @@ def _sealed_questions(opens: datetime) -> Column:
 _PLAIN = (SOLVED, UNWITNESSED, TOKENS, COST, FIRST, SAMPLES, DATE)
 """The columns that are no metric's and no group's."""
 _OF_PASSES = [column_of(metric) for metric in metrics.SHOWN if Need.TIMES not in metric.needs]
-_OF_TIMES = [column_of(metric) for metric in metrics.SHOWN if Need.TIMES in metric.needs]
+_OF_TIMES = [column_of(one) for one in metrics.SHOWN if Need.TIMES in one.needs and one not in metrics.THEIRS]
+_THEIRS = [column_of(metric) for metric in metrics.THEIRS]
 _OF_AN_EMPTY_BOARD = [column_of(one) for one in (metrics.SPEEDUP, metrics.CORRECT_SPEEDUP, metrics.FAST_1)]
 
 
@@ -273,6 +277,7 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     columns += [_sealed_questions(query.questions_from)] if query.questions_from else []
     columns += [group_column(group) for group in groups if query.group in (group, ALL_GROUPS)]
     columns += [SOLVED, *(_with_figures(_OF_TIMES, rows) if rows else _OF_AN_EMPTY_BOARD)]
+    columns += _with_figures(_THEIRS, rows) if query.theirs else []
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
     columns += _declared_by(rows)
     columns += [FIRST] if any(row["round_figures"] for row in rows) else []

@@ -53,7 +53,7 @@ def release_facts(release: Release, query: BoardQuery) -> dict[str, Any]:
 
 def column_facts(column: Column) -> dict[str, Any]:
     """The meaning of a column, and the reason where its estimates have no interval."""
-    names = ("key", "title", "unit", "better", "definition", "no_interval")
+    names = ("key", "title", "unit", "better", "definition", "no_interval", "trap")
     return {name: getattr(column, name) for name in names}
 
 

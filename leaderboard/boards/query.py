@@ -38,6 +38,8 @@ class BoardQuery:
     verified: bool = False
     hide_baselines: bool = False
     hidden: tuple[str, ...] = ()
+    theirs: bool = False
+    """Whether other benchmarks' scores are shown too."""
     sort: str = ""
     page: int = 1
     expanded: str = ""
@@ -53,7 +55,7 @@ class BoardQuery:
             *(("groups", value) for value in other.choice.groups), *(("tags", value) for value in other.choice.tags),
             *(("difficulty", value) for value in other.choice.difficulties), ("as_of", day),
             ("q", other.search), ("org", other.organisation), ("weights", other.openness),
-            *(("hide", key) for key in other.hidden), ("sort", other.sort),
+            *(("hide", key) for key in other.hidden), ("theirs", "1" if other.theirs else ""), ("sort", other.sort),
             ("verified", "1" if other.verified else ""), ("nobase", "1" if other.hide_baselines else ""),
             ("page", "" if other.page == 1 else other.page), ("open", other.expanded),
         ]  # fmt: skip
@@ -84,6 +86,7 @@ def parse(parameters: QueryDict, release: Release, tracks: Sequence[Track], prob
         verified=parameters.get("verified", "") == "1",
         hide_baselines=parameters.get("nobase", "") == "1",
         hidden=tuple(dict.fromkeys(_list(parameters, "hide"))),
+        theirs=parameters.get("theirs", "") == "1",
         sort=parameters.get("sort", ""),
         page=_whole(parameters.get("page", ""), 1),
         expanded=parameters.get("open", "")[:100],

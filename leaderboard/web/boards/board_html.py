@@ -231,7 +231,7 @@ def header(columns: Sequence[Column], query: BoardQuery) -> list[dict[str, Any]]
     ]  # fmt: skip
     right = [
         {"key": c.key, "title": c.title, "better": c.better, "unit": c.unit, "definition": c.definition,
-         "no_interval": c.no_interval}
+         "no_interval": c.no_interval, "trap": c.trap}
         for c in columns
     ]  # fmt: skip
     return [one | _sorting(one, query) for one in [*left, *right]]
