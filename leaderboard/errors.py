@@ -1,6 +1,10 @@
 """Refusals: a stable code, words for a person, and the HTTP status they travel under."""
 
+from collections.abc import Iterable
 from typing import ClassVar
+
+MOST_LISTED, MOST_QUOTED = 50, 80
+"""Known values that a refusal lists, and characters of the unknown one that it repeats."""
 
 
 class Refused(Exception):
@@ -37,3 +41,19 @@ class Unavailable(Refused):
     """A part of the site does not answer. The same request may succeed later."""
 
     status = 503
+
+
+class BadQuery(Refused):
+    """A known parameter of an address has a value that does not exist."""
+
+    def __init__(self, parameter: str, message: str) -> None:
+        super().__init__("bad_query", message)
+        self.parameter = parameter
+
+
+def refuse_unknown(parameter: str, value: str, known: Iterable[str]) -> None:
+    """Raises BadQuery with the known values unless the value is empty or one of them."""
+    listed = list(known)
+    if value and value not in listed:
+        words = f"There are: {', '.join(listed[:MOST_LISTED])}." if listed else "There is none yet."
+        raise BadQuery(parameter, f"There is no {parameter} “{value[:MOST_QUOTED]}” here. {words}")

@@ -95,7 +95,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
     "leaderboard.accounts.staff_mfa.StaffNeedSecondFactor",
-    "leaderboard.site.unavailable.UnavailablePages",
+    "leaderboard.site.refused_pages.RefusedPages",
 ]
 
 ROOT_URLCONF = "leaderboard.pmpp.urls" if SERVES == "pmpp" else "leaderboard.urls"

@@ -146,6 +146,8 @@ class SubmissionView:
     """Organisers' notes on samples."""
     of_private_problems: bool = False
     """Also samples of problems marked `do_not_release`."""
+    transcripts: bool = False
+    """How the samples that it shows were generated: prompts, replies, turns and calls of tools."""
     seals_questions: bool = False
     """Whether nothing that rests on questions is told yet."""
 
@@ -169,7 +171,7 @@ class SubmissionView:
         return evaluations.annotate(told=_unless_sealed(of_questions) if self.seals_questions else F(_VERDICT))
 
     def shows(self, problem: Problem) -> bool:
-        """Whether the user may read the samples of the problem, with their prompts and whole records.
+        """Whether the user may read the samples of the problem; with `transcripts` their prompts and whole records.
 
         Nobody but the team reads these without the right to the statement, which a prompt may quote.
         """
@@ -181,12 +183,12 @@ class SubmissionView:
 _EVERYTHING = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="full",
     live_tail=True, may_change=True, audiences=frozenset(Audience), first_failure=True, notes=True,
-    of_private_problems=True,
+    of_private_problems=True, transcripts=True,
 )  # fmt: skip
 _TEAMS = SubmissionView(
     is_visible=True, results=True, reasons=True, solution=True, replies=True, build_log=True, run_log="summary",
     live_tail=True, may_change=True, audiences=frozenset({Audience.PUBLIC, Audience.TEAM}), first_failure=True,
-    of_private_problems=True,
+    of_private_problems=True, transcripts=True,
 )  # fmt: skip
 _TEAMS_VERDICTS_ONLY = replace(_TEAMS, first_failure=False, audiences=frozenset({Audience.PUBLIC}))
 """The team's view where the release forbids the first failure."""
@@ -214,6 +216,7 @@ def view_of(user: Any, submission: Submission) -> SubmissionView:
         is_visible=True, results=True, reasons=False, solution=published,
         replies=published and _tells_answers(submission.release), build_log=False, run_log="none", live_tail=False,
         may_change=False, audiences=frozenset({Audience.PUBLIC}),
+        transcripts=published and submission.release.transcripts_are_public,
         seals_questions=submission.release.questions_are_sealed,
     )  # fmt: skip
 

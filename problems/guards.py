@@ -6,7 +6,7 @@ from problems.triggers import Guard, any_differs, columns_of, guard
 _MAY_CHANGE_AFTER_PUBLICATION = {
     "state", "title", "description", "is_public", "opens_at", "closes_at", "hidden_until", "published_at", "frozen_at",
     "max_samples", "results_are_public", "invited_may_read", "licence", "dataset_card",
-    "shows_first_failure", "reveals_at",
+    "shows_first_failure", "reveals_at", "authors", "transcripts_are_public",
 }  # fmt: skip
 _ORDER = "CASE {row}.state WHEN 'draft' THEN 0 WHEN 'published' THEN 1 ELSE 2 END"
 

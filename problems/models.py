@@ -135,6 +135,21 @@ class Release(models.Model):
         help_text="Whether a team may read which test or case of a sample failed first, and what it said. The first"
         " message of a test may quote held-out values. If not, a team reads verdicts and build logs only.",
     )
+    transcripts_are_public = models.BooleanField(
+        default=False,
+        db_default=False,
+        verbose_name="transcripts public",
+        help_text="Whether everybody who may read a sample's solution may also read how it was generated: prompts,"
+        " replies and calls of tools. If not, its team and organisers read them.",
+    )
+    authors = models.CharField(
+        max_length=400,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Authors for citations, as BibTeX separates names: Ada Lovelace and Grace Hopper. Left empty,"
+        " citations name the site.",
+    )
     dataset_card = models.TextField(
         blank=True,
         max_length=MAX_CARD,

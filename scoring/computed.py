@@ -11,6 +11,7 @@ from scoring.board_input import BoardInput
 from scoring.fast_p import fast_p
 from scoring.median import median_interval
 from scoring.metrics import (
+    AUTHOR_SCORE,
     CODING,
     CORRECT_SPEEDUP,
     FAST_1,
@@ -22,6 +23,7 @@ from scoring.metrics import (
     SOL_SCORE,
     SPEEDUP,
     WEIGHTED,
+    WIN_RATE,
     Average,
     metric_named,
     pass_at,
@@ -239,6 +241,16 @@ def _figure(found: Estimate, parts: _Parts, measured: Measured, shared: FloatArr
     return Figure(found.value, found.low, found.high, parts, measured, shared)
 
 
+def _of_attempted(work: BoardWork, name: str) -> Figure | None:
+    """The plain mean of the board's figures of that name over the counted problems that have one, without interval."""
+    values = work.board.figures.get(name)
+    if values is None:
+        return None
+    used = work.counted & np.isfinite(values)
+    n = used.sum(axis=1)
+    return _alone(quotient(np.where(used, values, 0.0).sum(axis=1), n), problems=n)
+
+
 def _alone(value: FloatArray, **parts: IntArray | FloatArray) -> Figure:
     """A figure without an interval."""
     none = np.full(len(value), np.nan)
@@ -273,6 +285,8 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     GFLOPS.name: _gflops,
     SOL_SCORE.name: _sol_score,
     MEDIAN_TIME.name: _median_time,
+    AUTHOR_SCORE.name: partial(_of_attempted, name=AUTHOR_SCORE.name),
+    WIN_RATE.name: partial(_of_attempted, name=WIN_RATE.name),
 }
 _SCORED: Mapping[str, Callable[[BoardWork], Scored | None]] = {
     CODING.name: _coding,

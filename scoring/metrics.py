@@ -31,8 +31,8 @@ class Need(StrEnum):
 
 
 class Average(StrEnum):
-    """The kind of average over problems: of shares of passes, of other shares, of positive ratios and rates, or the
-    median of times."""
+    """The kind of average over problems: of shares of passes, of other shares and ratios, the geometric one of positive
+    ratios and rates, or the median of times."""
 
     PROPORTION = "proportion"
     ARITHMETIC = "arithmetic"
@@ -57,6 +57,8 @@ class Metric:
     """The explanation of a figure that does not exist."""
     no_interval: str = ""
     """The reason why it is stored and shown without an interval; empty if it has one."""
+    trap: str = ""
+    """What the figure of another benchmark misleads into, in one sentence; empty for metrics of our own."""
     exported: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Columns that exports add to it, each with the part of the stored estimate that it holds."""
 
@@ -151,6 +153,7 @@ SOL_SCORE = Metric(
     Average.ARITHMETIC,
     unit="",
     missing="No problem counts here whose baseline is above its bound",
+    trap="SOL-ExecBench's: the baseline decides as much as the solution, since a slower one lifts every score.",
     exported={"sol_score_left_out": "left_out"},
 )
 
@@ -180,9 +183,11 @@ HELD_OUT_SPEEDUP = Metric(
 FAST_1 = Metric(
     "fast_1",
     "fast₁",
-    "Share of samples that pass and are faster than the baseline, averaged over problems.",
+    "KernelBench's fast_p at p = 1, by this site's clock: share of samples that pass and are faster than the baseline,"
+    " averaged over problems.",
     frozenset({Need.TIMES}),
     Average.PROPORTION,
+    trap="A time 0.1 % below the baseline's counts as much as one ten times as fast, and noise alone wins ties.",
     no_interval="It is a point of the curve of fast_p, which has none.",
 )
 MEDIAN_TIME = Metric(
@@ -196,6 +201,34 @@ MEDIAN_TIME = Metric(
     better="down",
     missing="No sample passed with a time that may rank.",
     exported={"median_ms_problems": "problems"},
+)
+_ATTEMPTED = "It is over the problems that an entrant attempted, which the entrant chose."
+AUTHOR_SCORE = Metric(
+    "author_score",
+    "Author score",
+    "FlashInfer-Bench's, by this site's clock: mean over the problems that the entrant attempted of its best sample's"
+    " arithmetic mean over cases of baseline time by own time; a sample that fails, or has a case without a time that"
+    " may rank, scores 0.",
+    frozenset({Need.TIMES}),
+    Average.ARITHMETIC,
+    unit="×",
+    missing="The entrant attempted no problem with a baseline time that may rank.",
+    no_interval=_ATTEMPTED,
+    trap="Leaving hard problems out raises it, one case may decide an arithmetic mean, and repeats keep the luckiest"
+    " time.",
+    exported={"author_score_problems": "problems"},
+)
+WIN_RATE = Metric(
+    "win_rate",
+    "Win rate",
+    "FlashInfer-Bench's, by this site's clock: share of cases in which the sample of the author score is faster than the"
+    " baseline, averaged over the problems that the entrant attempted.",
+    frozenset({Need.TIMES}),
+    Average.ARITHMETIC,
+    missing="The entrant attempted no problem with a baseline time that may rank.",
+    no_interval=_ATTEMPTED,
+    trap="It does not tell 1.001× from 100×, and leaving hard problems out raises it.",
+    exported={"win_rate_problems": "problems"},
 )
 
 NAMED = (SPEEDUP, CODING, WEIGHTED, QUESTIONS, GFLOPS, ROOFLINE, SOL_SCORE)
@@ -212,8 +245,12 @@ SHOWN = (
     GFLOPS,
     SOL_SCORE,
     MEDIAN_TIME,
+    AUTHOR_SCORE,
+    WIN_RATE,
 )
 """Every metric without a parameter, in the order of a board's columns."""
+THEIRS = (AUTHOR_SCORE, WIN_RATE)
+"""Other benchmarks' scores, which boards show when they are asked to."""
 SHOWN_ONLY = tuple(metric for metric in SHOWN if metric not in NAMED)
 """Those that cannot rank a release."""
 

@@ -206,10 +206,12 @@ def submission(
     script: str = "exit 0 # solution words",
     counted: bool = True,
     generation: Any = None,
+    task_ids: Sequence[str] | None = None,
 ) -> Submission:
-    """A full submission through the real action, everything of it queued; `generation` is declared in its pack."""
-    task_ids = made.problems.values_list("task_id", flat=True)
-    lines = [packs.solution(task_id, f"{script} {n}") for task_id in task_ids for n in range(n_samples)]
+    """A full submission through the real action, everything of it queued; `generation` is declared in its pack. Samples
+    of problems that are not among `task_ids` (None: all) are missing."""
+    given = made.problems.values_list("task_id", flat=True) if task_ids is None else task_ids
+    lines = [packs.solution(task_id, f"{script} {n}") for task_id in given for n in range(n_samples)]
     file = packs.solution_pack(lines, made.datapack_release, generation=generation)
     draft = read_submission(file, "pack-solutions.tar.gz", catalogue_of(made))
     metadata = SubmissionMetadata(entrant=entrant, release=made, tracks=[track], asks_to_count=counted)

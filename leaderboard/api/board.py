@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from django.http import QueryDict
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import exceptions, serializers
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from leaderboard.api.site.base import ApiView, Pages, found
+from leaderboard.api.site.base import PAGING, ApiView, Pages, found
+from leaderboard.boards import export
+from leaderboard.boards.asked import check
 from leaderboard.boards.columns import Column
-from leaderboard.boards.export import ranking_facts, records
-from leaderboard.boards.problem_choice import ReleaseProblems, unknown
-from leaderboard.boards.query import BoardQuery, parse, why_no_day
+from leaderboard.boards.problem_choice import ReleaseProblems
+from leaderboard.boards.query import OPENNESS, BoardQuery, parse
 from leaderboard.boards.source import source_of
 from leaderboard.boards.table import imported_words, load_all
 from leaderboard.boards.timed_work import counts_of
@@ -29,6 +29,8 @@ class ColumnSerializer(serializers.Serializer[Any]):
     unit = serializers.CharField(help_text="Of the page; rows carry shares of 1 where it says %.")
     better = serializers.CharField(help_text="up, down or empty.")
     definition = serializers.CharField()
+    no_interval = serializers.CharField(help_text="Why an estimate has no interval; else empty.")
+    trap = serializers.CharField(help_text="What another benchmark's figure misleads into; empty for our own.")
 
 
 class NoisySerializer(serializers.Serializer[Any]):
@@ -50,6 +52,11 @@ class ReferencesSerializer(serializers.Serializer[Any]):
 
 class BoardSerializer(serializers.Serializer[Any]):
     release = serializers.CharField()
+    revision = serializers.IntegerField()
+    digest = serializers.CharField(help_text="sha256 of the release's problems.jsonl.")
+    metric = serializers.CharField(help_text="The same as `primary_metric`, as exports name it.")
+    timing_policy = serializers.CharField()
+    rules = serializers.IntegerField(help_text="The version of the rules by which it is ranked.")
     track = serializers.CharField(help_text="Empty while the release is offered on none.")
     tracks = serializers.ListField(child=serializers.CharField())
     k = serializers.IntegerField()
@@ -76,6 +83,7 @@ class BoardSerializer(serializers.Serializer[Any]):
     tags = serializers.ListField(child=serializers.CharField())
     difficulties = serializers.ListField(child=serializers.CharField())
     as_of = serializers.DateField(allow_null=True, help_text="The day at whose end it stood so; null: now.")
+    ranked_at = serializers.DateTimeField(allow_null=True, help_text="When the newest ranking was made.")
     not_ranked = serializers.CharField(help_text="Why there is no ranking of these problems or that day; else empty.")
     columns = ColumnSerializer(many=True)
     count = serializers.IntegerField()
@@ -96,56 +104,41 @@ PARAMETERS = [
     OpenApiParameter("difficulty", str, many=True, description="Rank anew over problems of these difficulties."),
     OpenApiParameter("as_of", OpenApiTypes.DATE, description="Rank the submissions finished by the end of that day."),
     OpenApiParameter("hide", str, many=True, description="Keys of columns to leave out."),
+    OpenApiParameter("theirs", str, enum=["1"], description="Also other benchmarks' scores, which never rank."),
     OpenApiParameter("sort", str, description="A column's key, with - before it for falling."),
     OpenApiParameter("q", str, description="Words in the entrant's name or organisation."),
-    OpenApiParameter("limit", int),
-    OpenApiParameter("offset", int),
+    OpenApiParameter("org", str, description="Only entrants of this organisation."),
+    OpenApiParameter("weights", str, enum=OPENNESS, description="Only models whose weights are so."),
+    OpenApiParameter("verified", str, enum=["1"], description="Only verified entrants."),
+    OpenApiParameter("nobase", str, enum=["1"], description="Without baselines."),
+    *PAGING,
 ]
 
 
 class Board(ApiView):
+    parameters = PARAMETERS
+
     @extend_schema(tags=["releases"], parameters=PARAMETERS, responses=BoardSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """The board of a release on one track."""
         release = found(Release.objects.visible_to(request.user), "release", slug=slug)
         tracks = list(Track.objects.filter(on_releases__release=release))
-        _check_track(request.query_params.get("track"), tracks)
         problems = ReleaseProblems.of(release)
-        _check_choice(request.query_params, problems)
+        check(request.query_params, release, tracks, problems)
         query = parse(request.query_params, release, tracks, problems)
         source = source_of(request.user, release, query, problems)
         columns, rows = load_all(source.rows, query, problems.groups_of(query.choice))
         pages = Pages()
         page = pages.paginate_queryset(rows, request, view=self) or []
-        facts = _facts(release, tracks, query, columns) | ranking_facts(query, source)
+        facts = _facts(release, tracks, query, columns) | export.ranking_facts(query, source)
         facts |= {"timed_work": counts_of(problems), "imported": imported_words(rows), "count": len(rows)}
-        return Response({**facts, "standings": records(columns, page)})
-
-
-def _check_track(slug: str | None, tracks: list[Track]) -> None:
-    """A page forgives an unknown track in an old link; a program must be told."""
-    known = [track.slug for track in tracks]
-    if slug is not None and slug not in known:
-        listed = ", ".join(known) or "none yet"
-        raise exceptions.NotFound(f"There is no board on track {slug!r}. Tracks with one: {listed}.")
-
-
-def _check_choice(parameters: QueryDict, problems: ReleaseProblems) -> None:
-    """Likewise an unknown group, tag or difficulty, and a day that is none."""
-    known = {"groups": problems.groups, "tags": problems.tags, "difficulty": problems.difficulties}
-    for name, values in known.items():
-        if strange := unknown(parameters.getlist(name), values):
-            listed = ", ".join(values) or "none"
-            raise exceptions.ValidationError({name: f"No problem has {strange[0]!r}. Known: {listed}."})
-    if reason := why_no_day(parameters):
-        raise exceptions.ValidationError({"as_of": reason})
+        return Response({**facts, "standings": export.records(columns, page)})
 
 
 def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: list[Column]) -> dict[str, Any]:
     references = references_of(release, query.track, query.as_of)
     return {
-        "release": release.slug,
-        "track": query.track,
+        **export.release_facts(release, query),
         "tracks": [one.slug for one in tracks],
         "k": query.k,
         "ks": release.offered_ks,
@@ -154,5 +147,5 @@ def _facts(release: Release, tracks: list[Track], query: BoardQuery, columns: li
         "hidden_until": release.hidden_until if release.results_are_hidden else None,
         "questions_from": query.questions_from,
         "references": references and ReferencesSerializer(references.facts).data,
-        "columns": [ColumnSerializer(column).data for column in columns],
+        "columns": [ColumnSerializer(export.column_facts(column)).data for column in columns],
     }

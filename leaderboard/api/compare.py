@@ -60,6 +60,8 @@ PARAMETERS = [
 
 
 class Compare(ApiView):
+    parameters = PARAMETERS
+
     @extend_schema(tags=["releases"], parameters=PARAMETERS, responses=ComparisonSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """Compare entrants of one board."""

@@ -52,7 +52,7 @@ class EvaluationSolution(ApiView):
         if why := why_unreadable(one, view):
             raise NotAllowed("solution_private", why)
         try:
-            content = pack_of(one.submission.release, [one.sample.solution_sha256])
+            content = pack_of(one.submission.release, [one.sample.solution_sha256], view)
         except blobs.BlobMissing:
             raise Conflict("solution_lost", f"The site no longer keeps the code of evaluation {pk}.") from None
         name = solutions_file(one)
@@ -69,15 +69,16 @@ class _Asked(serializers.Serializer[object]):
 
 class OwnSamples(ApiView):
     permission_classes = [IsAuthenticated, HasScope]
+    parameters = (
+        OpenApiParameter("entrant", str, description="Only this entrant's; a slug."),
+        OpenApiParameter("release", str, description="Only those of this release; a slug."),
+        OpenApiParameter("after", int, description="Begin after the sample with this id."),
+    )
 
     @extend_schema(
         operation_id="samples_list",
         tags=["submissions"],
-        parameters=[
-            OpenApiParameter("entrant", str, description="Only this entrant's; a slug."),
-            OpenApiParameter("release", str, description="Only those of this release; a slug."),
-            OpenApiParameter("after", int, description="Begin after the sample with this id."),
-        ],
+        parameters=[*parameters],
         responses={(200, "application/x-ndjson"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> StreamingHttpResponse:

@@ -41,6 +41,7 @@ class NewEntrantSerializer(EntrantSerializer):
 
 class EntrantList(ApiList):
     serializer_class = EntrantSerializer
+    parameters = (OpenApiParameter("mine", bool, description="Only those you may submit for."),)
 
     def get_queryset(self) -> QuerySet[Entrant]:
         if "mine" in self.request.query_params:
@@ -49,9 +50,7 @@ class EntrantList(ApiList):
             return Entrant.objects.submittable_by(self.request.user)
         return visible_entrants(self.request.user)
 
-    @extend_schema(
-        tags=["entrants"], parameters=[OpenApiParameter("mine", bool, description="Only those you may submit for.")]
-    )
+    @extend_schema(tags=["entrants"], parameters=[*parameters])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """The entrants: models, agents, people, baselines."""
         return super().get(request, *args, **kwargs)

@@ -304,7 +304,7 @@ def _rendered(one: Evaluation, view: SubmissionView) -> dict[str, Any]:
         "result": facts_of(one, result, view) if result else None,
         "first_failure": first_failure_of(one, result, view, FirstFailures(view, n_blobs=1)) if result else None,
         "steps": _steps(result, view),
-        "reproduce": RecipeSerializer(recipe).data if result and (recipe := recipe_of(one, result)) else None,
+        "reproduce": RecipeSerializer(recipe).data if result and (recipe := recipe_of(one, result, view)) else None,
         "sealed_until": one.submission.release.reveals_at if one.is_sealed else None,
         "n_results": one.results.count(),
     }

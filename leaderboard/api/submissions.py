@@ -22,7 +22,8 @@ from leaderboard.api import intake
 from leaderboard.api.results import result_lines
 from leaderboard.api.site.base import ApiList, ApiView, found
 from leaderboard.api.site.json_parser import BoundedJSONParser
-from leaderboard.models import Counted, Evaluation, Submission
+from leaderboard.errors import refuse_unknown
+from leaderboard.models import Counted, Evaluation, Submission, SubmissionState
 from leaderboard.visibility import view_of, visible_submissions
 
 
@@ -77,6 +78,12 @@ class SubmitThrottle(ScopedRateThrottle):
 
 class SubmissionList(ApiList):
     serializer_class = SubmissionSerializer
+    parameters = (
+        OpenApiParameter("mine", bool, description="Only those that you sent."),
+        OpenApiParameter("release", str, description="A release's slug."),
+        OpenApiParameter("entrant", str, description="An entrant's slug."),
+        OpenApiParameter("state", str, enum=["accepted", "done", "cancelled"]),
+    )
     parser_classes = [parsers.MultiPartParser, BoundedJSONParser]
     submit_scope = "submit"
 
@@ -95,17 +102,13 @@ class SubmissionList(ApiList):
             if not self.request.user.is_authenticated:
                 raise exceptions.NotAuthenticated
             rows = rows.filter(submitted_by=self.request.user)
+        refuse_unknown("state", asked.get("state", ""), SubmissionState.values)
         names = {"release": "release__slug", "entrant": "entrant__slug", "state": "state"}
         return rows.filter(**{field: asked[name] for name, field in names.items() if name in asked})
 
     @extend_schema(
         tags=["submissions"],
-        parameters=[
-            OpenApiParameter("mine", bool, description="Only those that you sent."),
-            OpenApiParameter("release", str, description="A release's slug."),
-            OpenApiParameter("entrant", str, description="An entrant's slug."),
-            OpenApiParameter("state", str, enum=["accepted", "done", "cancelled"]),
-        ],
+        parameters=[*parameters],
     )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Submissions that you may see, newest first."""
@@ -205,18 +208,21 @@ def _valid(form: type[serializers.Serializer[Any]], request: Request) -> dict[st
 
 
 class SubmissionResults(ApiView):
+    parameters = (OpenApiParameter("track", str, description="Only this track."),)
+
     @extend_schema(
         operation_id="submissions_results",
         tags=["submissions"],
-        parameters=[OpenApiParameter("track", str, description="Only this track.")],
+        parameters=[*parameters],
         responses={(200, "application/x-ndjson"): OpenApiTypes.STR},
     )
     def get(self, request: Request, pk: int) -> StreamingHttpResponse:
         """One JSON line per evaluation: verdict, times, flags, provenance; no problem content and no code."""
         submission = seen_submission(request, pk)
-        lines: Iterator[bytes] = result_lines(
-            submission, view_of(request.user, submission), request.query_params.get("track")
-        )
+        asked = request.query_params.get("track")
+        if asked:
+            refuse_unknown("track", asked, submission.tracks.values_list("slug", flat=True))
+        lines: Iterator[bytes] = result_lines(submission, view_of(request.user, submission), asked or None)
         answer = StreamingHttpResponse(lines, content_type="application/x-ndjson")
         answer["Content-Disposition"] = f'attachment; filename="submission-{submission.pk}-results.jsonl"'
         return answer

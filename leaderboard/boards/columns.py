@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from leaderboard.boards.query import ALL_GROUPS, BoardQuery
@@ -43,6 +43,10 @@ class Column:
     ranks: bool = False
     """Whether the release ranks by it."""
 
+    trap: str = ""
+    """What the figure of another benchmark misleads into; empty for our own."""
+    no_interval: str = ""
+    """The reason why an estimate has no interval; empty for those that have one, and for counts and facts."""
     exported: Callable[[Row], Mapping[str, Any]] = lambda _: {}
     """Further columns of exports, beside the figure and its interval."""
 
@@ -66,6 +70,8 @@ def column_of(metric: Metric) -> Column:
         unit=metric.unit,
         better=metric.better,
         bounds=None if metric.no_interval else lambda row: figure_of(row["estimates"], name)[1:],
+        no_interval=metric.no_interval,
+        trap=metric.trap,
         exported=lambda row: {key: part_of(row["estimates"], name, part) for key, part in metric.exported.items()},
     )  # fmt: skip
 
@@ -117,19 +123,25 @@ def _held_out_cell(metric: Metric, row: Row) -> Cell:
 
 
 def _day(row: Row) -> str | None:
-    """The day on which the row's results were measured; None where imported results do not say."""
-    where = row["submission__measured_where"]
-    if where is not None:
-        return str(where.get("last_day", "")) or None
-    return f"{row['submission__finished_at'] or row['submission__created_at']:%Y-%m-%d}"
+    """The first day at whose end a board has the row: its submission had finished and was chosen. UTC."""
+    finished, chosen = row["submission__finished_at"], row["chosen_at"]
+    if finished is None or chosen is None:
+        return None
+    return f"{max(finished, chosen).astimezone(UTC):%Y-%m-%d}"
+
+
+def _measured_day(row: Row) -> str | None:
+    """The last day on which imported results were measured elsewhere; None if they do not say, and for others."""
+    return str((row["submission__measured_where"] or {}).get("last_day", "")) or None
 
 
 def _day_cell(row: Row) -> Cell:
-    day = _day(row)
+    day, measured = _day(row), _measured_day(row)
+    note = "" if row["submission__measured_where"] is None else "Imported; when it was measured is not recorded."
+    note = f"Imported; measured until {measured}." if measured else note
     if day is None:
-        return Cell(MISSING, note="Imported; when its results were measured is not recorded.")
-    imported = f"Imported on {row['submission__created_at']:%Y-%m-%d}" if row["submission__measured_where"] else ""
-    return Cell(day, note=imported)
+        return Cell(MISSING, note=note or "Its submission is still being judged.")
+    return Cell(day, note=note)
 
 
 def _gflops_cell(metric: Metric, row: Row) -> Cell:
@@ -214,8 +226,8 @@ SAMPLES = Column(
     lambda row: row["n_samples"], _plain(lambda row: row["n_samples"], "{:,}".format),
 )  # fmt: skip
 DATE = Column(
-    "date", "Date", "Day on which its results were measured (UTC): the last one's.",
-    _day, _day_cell,
+    "date", "Date", "Day (UTC) from whose end on the board of a date has this row: it had finished and was chosen.",
+    _day, _day_cell, exported=lambda row: {"measured_until": _measured_day(row)},
 )  # fmt: skip
 
 
@@ -239,6 +251,7 @@ def group_column(group: str, metric: Metric) -> Column:
         unit=metric.unit,
         better=metric.better,
         definition=f"{metric.title} over the problems of group {group}, and how many of them are solved.",
+        no_interval="A group has few problems.",
         value=lambda row: _group_value(row, group, metric),
         cell=lambda row: _group_cell(row, group, metric),
     )
@@ -250,8 +263,11 @@ def _sealed_questions(opens: datetime) -> Column:
     return replace(column_of(metrics.QUESTIONS), cell=lambda _: Cell(MISSING, f"from {opens:%Y-%m-%d}", words))
 
 
+_PLAIN = (SOLVED, UNWITNESSED, TOKENS, COST, FIRST, SAMPLES, DATE)
+"""The columns that are no metric's and no group's."""
 _OF_PASSES = [column_of(metric) for metric in metrics.SHOWN if Need.TIMES not in metric.needs]
-_OF_TIMES = [column_of(metric) for metric in metrics.SHOWN if Need.TIMES in metric.needs]
+_OF_TIMES = [column_of(one) for one in metrics.SHOWN if Need.TIMES in one.needs and one not in metrics.THEIRS]
+_THEIRS = [column_of(metric) for metric in metrics.THEIRS]
 _OF_AN_EMPTY_BOARD = [column_of(one) for one in (metrics.SPEEDUP, metrics.CORRECT_SPEEDUP, metrics.FAST_1)]
 
 
@@ -268,6 +284,7 @@ def columns_for(query: BoardQuery, groups: Sequence[str], rows: Sequence[Row]) -
     columns += [_sealed_questions(query.questions_from)] if query.questions_from else []
     columns += [group_column(group, ranking or PASS_AT_1) for group in groups if query.group in (group, ALL_GROUPS)]
     columns += [SOLVED, *(_with_figures(_OF_TIMES, rows) if rows else _OF_AN_EMPTY_BOARD)]
+    columns += _with_figures(_THEIRS, rows) if query.theirs else []
     columns += [UNWITNESSED] if any(row["n_unwitnessed"] for row in rows) else []
     columns += _declared_by(rows)
     columns += [FIRST] if any(row["round_figures"] for row in rows) else []
@@ -287,6 +304,12 @@ def _ranking_first(columns: Sequence[Column], metric: Metric | None) -> list[Col
         return list(columns)
     first = next((column for column in columns if column.key == metric.name), column_of(metric))
     return [replace(first, ranks=True), *(column for column in columns if column.key != metric.name)]
+
+
+def keys_of(ks: Sequence[int], groups: Sequence[str]) -> list[str]:
+    """The keys of every column that a board of these k and groups may have."""
+    of_metrics = [metrics.pass_at(k).name for k in {1, *ks}] + [metric.name for metric in metrics.SHOWN]
+    return [*of_metrics, *(group_column(group).key for group in groups), *(column.key for column in _PLAIN)]
 
 
 def declared_words(columns: Sequence[Column]) -> str:

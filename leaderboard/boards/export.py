@@ -10,6 +10,7 @@ from leaderboard.boards.query import BoardQuery
 from leaderboard.boards.source import BoardSource
 from leaderboard.boards.table import Row
 from leaderboard.results.measured import measured_words
+from problems.models import Release
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -37,6 +38,25 @@ def _record(columns: Sequence[Column], row: Row) -> dict[str, Any]:
     return record
 
 
+def release_facts(release: Release, query: BoardQuery) -> dict[str, Any]:
+    """The release and its rules, by which an export says what it is of."""
+    return {
+        "release": release.slug,
+        "revision": release.revision,
+        "digest": release.digest,
+        "track": query.track,
+        "metric": release.primary_metric,
+        "timing_policy": release.timing_policy,
+        "rules": release.rules,
+    }
+
+
+def column_facts(column: Column) -> dict[str, Any]:
+    """The meaning of a column, and the reason where its estimates have no interval."""
+    names = ("key", "title", "unit", "better", "definition", "no_interval", "trap")
+    return {name: getattr(column, name) for name in names}
+
+
 def ranking_facts(query: BoardQuery, source: BoardSource) -> dict[str, Any]:
     """Over which problems the board is ranked, and of which day; `as_of` is null for the newest ranking."""
     return {
@@ -46,6 +66,7 @@ def ranking_facts(query: BoardQuery, source: BoardSource) -> dict[str, Any]:
         "tags": list(query.choice.tags),
         "difficulties": list(query.choice.difficulties),
         "as_of": query.as_of and query.as_of.isoformat(),
+        "ranked_at": _ranked_at(query, source),
         "not_ranked": source.why_not,
     }
 
@@ -56,10 +77,24 @@ def _imported(row: Row) -> str:
     return "" if where is None else measured_words(where)
 
 
-def as_csv(columns: Sequence[Column], rows: Sequence[Row]) -> str:
-    """A header line and one line a row. Text that a spreadsheet would run as a formula gets a leading quote."""
-    found = records(columns, rows)
-    header = list(found[0]) if found else ["rank", "entrant", "model", *(column.key for column in columns)]
+def _ranked_at(query: BoardQuery, source: BoardSource) -> str | None:
+    """When the newest ranking was made; None for the ranking of a day, which is made anew."""
+    at = source.place and source.place.ranked_at
+    return at.isoformat(timespec="seconds") if at and query.as_of is None else None
+
+
+def csv_facts(release: Release, query: BoardQuery, source: BoardSource) -> dict[str, Any]:
+    """The columns that say in each row of a CSV what it is of; `ranked_over` is empty for all problems."""
+    ranking = ranking_facts(query, source)
+    over = {"ranked_over": query.choice.words if query.choice else ""}
+    return release_facts(release, query) | {name: ranking[name] for name in ("as_of", "ranked_at")} | over
+
+
+def as_csv(columns: Sequence[Column], rows: Sequence[Row], facts: dict[str, Any]) -> str:
+    """A header line and one line a row, which ends with the facts. Text that a spreadsheet would run as a formula gets
+    a leading quote."""
+    found = [record | facts for record in records(columns, rows)]
+    header = list(found[0]) if found else ["rank", "entrant", "model", *(column.key for column in columns), *facts]
     target = io.StringIO()
     writer = csv.DictWriter(target, header, lineterminator="\r\n")
     writer.writeheader()

@@ -14,7 +14,7 @@ from problems.models import Release
 from scoring.metrics import PASS_AT_1
 
 ALL_GROUPS = "*"
-_OPENNESS = ("open", "proprietary")
+OPENNESS = ("open", "proprietary")
 _MOST_VALUES = 200
 """Limit of the values of one parameter that a URL may repeat."""
 
@@ -41,6 +41,8 @@ class BoardQuery:
     verified: bool = False
     hide_baselines: bool = False
     hidden: tuple[str, ...] = ()
+    theirs: bool = False
+    """Whether other benchmarks' scores are shown too."""
     sort: str = ""
     page: int = 1
     expanded: str = ""
@@ -56,11 +58,17 @@ class BoardQuery:
             *(("groups", value) for value in other.choice.groups), *(("tags", value) for value in other.choice.tags),
             *(("difficulty", value) for value in other.choice.difficulties), ("as_of", day),
             ("q", other.search), ("org", other.organisation), ("weights", other.openness),
-            *(("hide", key) for key in other.hidden), ("sort", other.sort),
+            *(("hide", key) for key in other.hidden), ("theirs", "1" if other.theirs else ""), ("sort", other.sort),
             ("verified", "1" if other.verified else ""), ("nobase", "1" if other.hide_baselines else ""),
             ("page", "" if other.page == 1 else other.page), ("open", other.expanded),
         ]  # fmt: skip
         return "?" + urlencode([(name, value) for name, value in fields if value != ""])
+
+    def cited(self, day: date) -> "BoardQuery":
+        """The query of the same ranking as of the day: without filters of rows, sort, hidden columns and pages."""
+        return BoardQuery(
+            self.track, self.ranked_by, self.k, self.default_k, group=self.group, choice=self.choice, as_of=day
+        )
 
     @property
     def is_narrowed(self) -> bool:
@@ -73,25 +81,24 @@ class BoardQuery:
 
 
 def parse(parameters: QueryDict, release: Release, tracks: Sequence[Track], problems: ReleaseProblems) -> BoardQuery:
-    """Read the URL's words; whatever does not exist falls back to the default, so that old links keep working."""
+    """Read the URL's words. `leaderboard.boards.asked` refuses values that do not exist; unknown names are dropped."""
     slugs = [track.slug for track in tracks]
-    track, group = parameters.get("track", ""), parameters.get("group", "")
-    openness = parameters.get("weights", "")
     return BoardQuery(
-        track=track if track in slugs else (slugs[0] if slugs else ""),
+        track=parameters.get("track", "") or (slugs[0] if slugs else ""),
         ranked_by=release.primary_metric,
         k=_chosen_k(parameters.get("k", ""), release.offered_ks),
         default_k=_chosen_k("", release.offered_ks),
-        group=group if group in (*problems.groups, ALL_GROUPS) else "",
+        group=parameters.get("group", ""),
         choice=problems.asked(_lists(parameters)),
-        as_of=day_asked(parameters),
+        as_of=_day(parameters),
         search=parameters.get("q", "").strip()[:100],
         organisation=parameters.get("org", "")[:150],
-        openness=openness if openness in _OPENNESS else "",
+        openness=parameters.get("weights", ""),
         verified=parameters.get("verified", "") == "1",
         hide_baselines=parameters.get("nobase", "") == "1",
-        hidden=tuple(dict.fromkeys(key[:80] for key in _list(parameters, "hide"))),
-        sort=parameters.get("sort", "")[:80],
+        hidden=tuple(dict.fromkeys(_list(parameters, "hide"))),
+        theirs=parameters.get("theirs", "") == "1",
+        sort=parameters.get("sort", ""),
         page=_whole(parameters.get("page", ""), 1),
         expanded=parameters.get("open", "")[:100],
         questions_from=release.reveals_at if release.questions_are_sealed else None,
@@ -104,11 +111,6 @@ def _lists(parameters: QueryDict) -> Mapping[str, Sequence[str]]:
 
 def _list(parameters: QueryDict, name: str) -> list[str]:
     return [str(value) for value in parameters.getlist(name)[:_MOST_VALUES]]
-
-
-def day_asked(parameters: Mapping[str, Any]) -> date | None:
-    """The day of `as_of`; None where it is absent, no date or in the future (see `why_no_day`)."""
-    return None if why_no_day(parameters) else _day(parameters)
 
 
 def why_no_day(parameters: Mapping[str, Any]) -> str:

@@ -7,8 +7,10 @@ from leaderboard import visibility
 from leaderboard.boards.problem_choice import ReleaseProblems
 from leaderboard.boards.query import BoardQuery
 from leaderboard.boards.ranked_again import rank_again
-from leaderboard.boards.table import RankedRows, Rows, StoredRows
+from leaderboard.boards.table import CHOSEN_AT, RankedRows, Rows, StoredRows
 from leaderboard.models import ReleaseTrack
+from leaderboard.standings.count import chosen_at
+from leaderboard.standings.history import end_of
 from problems.models import Release
 
 
@@ -38,5 +40,7 @@ def source_of(user: Any, release: Release, query: BoardQuery, problems: ReleaseP
         return BoardSource(place, StoredRows(standings), n_all, n_all)
     place.release = release
     ranked = rank_again(place, chosen if len(chosen) < n_all else None, query.as_of)
-    rows = RankedRows(visibility.visible_board_submissions(user, release), ranked)
+    end = end_of(query.as_of) if query.as_of else None
+    dated = {CHOSEN_AT: chosen_at("pk", place.track_id, end)}
+    rows = RankedRows(visibility.visible_board_submissions(user, release).annotate(**dated), ranked)
     return BoardSource(place, rows, ranked.n_problems, n_all, ranked.why_not)

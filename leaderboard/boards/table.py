@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet
 
 from leaderboard.boards.columns import Column, columns_for
 from leaderboard.boards.problem_choice import Facet
@@ -14,6 +14,7 @@ from leaderboard.boards.ranked_again import Ranked
 from leaderboard.models import Standing, Submission
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.results.measured import measured_words, together
+from leaderboard.standings.count import chosen_at
 
 PAGE_ROWS = 100
 ROW_FIELDS = (
@@ -32,6 +33,8 @@ _SLIM_FIELDS = (
     "entrant__name", "entrant__kind", "entrant__organisation", "entrant__is_verified", "entrant__open_weights",
 )  # fmt: skip
 """Enough to filter, count and sort by rank or name."""
+CHOSEN_AT = "chosen_at"
+"""When the row's submission was last chosen: a field of whole rows beside those of `ROW_FIELDS`."""
 _OF_SUBMISSION = tuple(name for name in ROW_FIELDS if name.startswith(("submission__", "entrant_")))
 
 Row = dict[str, Any]
@@ -60,14 +63,18 @@ class StoredRows:
     standings: QuerySet[Standing]
 
     def all(self) -> list[Row]:
-        return list(self.standings.values(*ROW_FIELDS))
+        return list(self._dated.values(*ROW_FIELDS, CHOSEN_AT))
+
+    @property
+    def _dated(self) -> QuerySet[Standing]:
+        return self.standings.annotate(**{CHOSEN_AT: chosen_at("submission", OuterRef("track"))})
 
     def slim(self) -> list[Row]:
         return list(self.standings.values(*_SLIM_FIELDS))
 
     def whole(self, rows: Sequence[Row]) -> Mapping[int, Row]:
         ids = [row["pk"] for row in rows]
-        return {row["pk"]: row for row in self.standings.filter(pk__in=ids).values(*ROW_FIELDS)}
+        return {row["pk"]: row for row in self._dated.filter(pk__in=ids).values(*ROW_FIELDS, CHOSEN_AT)}
 
     def only(self, entrant: str) -> "StoredRows":
         return StoredRows(self.standings.filter(entrant__slug=entrant))
@@ -78,11 +85,12 @@ class RankedRows:
     """The rows of a board that was ranked over some problems or as of a day. One query."""
 
     submissions: QuerySet[Submission]
+    """Annotated with `CHOSEN_AT`."""
     ranked: Ranked
 
     def all(self) -> list[Row]:
-        names = [name.removeprefix("submission__") for name in _OF_SUBMISSION]
-        of_submission = ("pk", *_OF_SUBMISSION)
+        names = [*(name.removeprefix("submission__") for name in _OF_SUBMISSION), CHOSEN_AT]
+        of_submission = ("pk", *_OF_SUBMISSION, CHOSEN_AT)
         rows = self.submissions.filter(pk__in=self.ranked.figures).values_list("pk", *names)
         return [
             {**dict(zip(of_submission, row, strict=True)), "submission_id": row[0], **self.ranked.figures[row[0]]}

@@ -10,6 +10,8 @@ from django.conf import settings
 
 from leaderboard.models import Evaluation, Result
 from leaderboard.models.submissions.evaluation import ResultOrigin
+from leaderboard.submissions.rollouts import told_digest
+from leaderboard.visibility import SubmissionView
 from problems.spec.kinds import SITE_KINDS, Kind
 from runners.wire.protocol import Profiler, TimingPolicy, Verdict
 
@@ -42,12 +44,12 @@ class ReproductionRecipe:
     it."""
     grading_digest: str
     solution_sha256: str
-    """The digest of the sample's record; empty for a question."""
+    """The digest of the sample's record as the reader downloads it; empty for a question."""
     timed_cases: Sequence[str] | None
     """The cases that are timed on the track, as fixed; None if they are not."""
 
 
-def recipe_of(evaluation: Evaluation, result: Result) -> ReproductionRecipe | None:
+def recipe_of(evaluation: Evaluation, result: Result, view: SubmissionView) -> ReproductionRecipe | None:
     """The reproduction; None for a sample that the site refused or skipped."""
     if result.verdict == Verdict.SKIPPED or not evaluation.sample.solution_sha256:
         return None
@@ -57,12 +59,13 @@ def recipe_of(evaluation: Evaluation, result: Result) -> ReproductionRecipe | No
     arguments = ["podium", "evaluate", "--problems", problems, "--solutions", solutions, *_options(result)]
     digests = {"problems.jsonl of the problem pack, sha256": release.digest}
     is_disclosed = problem.kind not in SITE_KINDS  # an answer of a few letters is found by comparing digests
+    record_sha256 = told_digest(evaluation.sample, view) if is_disclosed else ""
     timed_on = next((one for one in problem.on_tracks.all() if one.track_id == evaluation.track_id), None)
     if is_disclosed:
         digests |= {
             f"The record of {problem.task_id}, md5 in the pack's metadata": problem.record_md5,
             "What grading depends on, sha256": problem.grading_digest,
-            "The sample's record, sha256": evaluation.sample.solution_sha256,
+            "The sample's record, sha256": record_sha256,
             "The build's product, sha256 of all its inputs": known.get("artefact_key") or "",
             "The timed cases on the track, sha256": timed_on.digest if timed_on else "",
         }
@@ -75,7 +78,7 @@ def recipe_of(evaluation: Evaluation, result: Result) -> ReproductionRecipe | No
         reproduce=_reproduce(evaluation, problems),
         record_md5=problem.record_md5 if is_disclosed else "",
         grading_digest=problem.grading_digest if is_disclosed else "",
-        solution_sha256=evaluation.sample.solution_sha256 if is_disclosed else "",
+        solution_sha256=record_sha256,
         timed_cases=timed_on.timed_cases if timed_on else None,
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Max, OuterRef, Q, Subquery
 
 from leaderboard.models import Chosen, Counted, Entrant, ReleaseTrack, Submission, SubmissionState, Track
 from leaderboard.models.audit import record
@@ -79,6 +79,13 @@ def last_chosen(
     events: list[Any] = [row["done"] or row["last"] for row in last]
     found = Chosen.objects.filter(pk__in=events).values_list("submission__entrant", "pk", "submission")
     return {entrant: (event, submission) for entrant, event, submission in found}
+
+
+def chosen_at(submission: str, track: int | OuterRef, before: datetime | None = None) -> Subquery:
+    """When the submission of an outer row was last chosen to count on the track (by then), null if never."""
+    rows = Chosen.objects.filter(submission=OuterRef(submission), track=track)
+    rows = rows if before is None else rows.filter(at__lt=before)
+    return Subquery(rows.order_by("-pk").values("at")[:1])
 
 
 def _settle(entrant_id: int, release_id: int, track: Track, actor: Any) -> None:

@@ -19,7 +19,7 @@ from leaderboard.results.rates import bound_ms, cases_with_time, public_mean_ms
 from leaderboard.standings import count, problem_sums, rankable, scores
 from leaderboard.standings.board_arrays import BoardArrays, pack
 from leaderboard.standings.first import note_first
-from leaderboard.standings.sample_times import median_times
+from leaderboard.standings.sample_times import attempted_problems, figures_of_times
 from leaderboard.standings.selection import tell_selection
 from leaderboard.standings.sol import sol_scores
 from leaderboard.standings.standing_rows import standing_rows
@@ -32,7 +32,7 @@ from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board import score_board
 from scoring.board_input import BoardInput
 from scoring.fast_p import THRESHOLDS
-from scoring.metrics import CODING, MEDIAN_TIME, QUESTIONS, ROOFLINE, SOL_SCORE, pass_at
+from scoring.metrics import CODING, QUESTIONS, ROOFLINE, SOL_SCORE, pass_at
 from scoring.throughput import PER_MS_TO_GIGA_PER_S, geometric_mean
 
 logger = logging.getLogger("podium.ranking")
@@ -213,10 +213,12 @@ def load_of(
     sol_score, at_bound = sol_scores(
         problems, baselines_ms, peaks, submission_ids, track_id, grids["n_samples"], instead
     )
+    skipped = _sample_fields(grids)["skipped"]
+    attempted = attempted_problems(submission_ids, problem_ids, grids["n_samples"], skipped)
     figures = {
         ROOFLINE.name: _roofline(own_cases, peaks, grids["best_ms"]),
         SOL_SCORE.name: sol_score,
-        MEDIAN_TIME.name: median_times(submission_ids, track_id, problem_ids, instead),
+        **figures_of_times(submission_ids, track_id, problem_ids, baselines_ms, attempted, instead),
     }
     given: dict[str, Any] = {
         "has_rankable_baseline": np.array([pk in baselines_ms for pk in problem_ids], dtype=np.bool_),

@@ -1,19 +1,24 @@
 """A stored sample as it is read: its files, and the prompt and reply that its record carries."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard import blobs
 from leaderboard.models import Sample
+from leaderboard.visibility import SubmissionView
 from problems.spec.errors import RecordError
 from problems.spec.rollout import Message, Rollout, as_text, rollout_in
 from problems.spec.solution import FileSolution, SourceFile, parse_solution
+from problems.spec.transcript import TranscriptTurn, declared_alone, transcript_in
 
 _A_LINE = 80
 """Characters that a message costs besides its own: a thousand empty ones are long too."""
 READ_BYTES = 1024 * 1024
 """Longest record that a page of samples reads."""
 RECORD, PROMPT, REPLY, FILE = "record", "prompt", "reply", "file-"
+OF_TRANSCRIPTS = frozenset({PROMPT, REPLY})
+"""The parts of a sample that say how it was generated."""
 
 
 class SampleUnreadable(Exception):
@@ -26,6 +31,7 @@ class ReadSample:
 
     files: Sequence[SourceFile]
     rollout: Rollout
+    transcript: Sequence[TranscriptTurn] = ()
 
     def texts(self) -> Mapping[str, str]:
         """Its parts as plain texts, by the names that their addresses have."""
@@ -41,7 +47,23 @@ def read_sample(sample: Sample) -> ReadSample:
     except RecordError as error:
         raise SampleUnreadable(f"The record {error}.") from error
     files = solution.files if isinstance(solution, FileSolution) else []
-    return ReadSample(files, rollout_in(solution.model_extra))
+    return ReadSample(files, rollout_in(solution.model_extra), transcript_in(solution.model_extra))
+
+
+def told_record(sample: Sample, view: SubmissionView) -> bytes:
+    """The record as the view tells it: without how it was generated, if that is not told. Raises as `read_record`."""
+    record = read_record(sample)
+    return record if view.transcripts else declared_alone(record)
+
+
+def told_digest(sample: Sample, view: SubmissionView) -> str:
+    """sha256 of the record as a reader downloads it."""
+    if view.transcripts or not view.shows(sample.problem):
+        return sample.solution_sha256
+    try:
+        return hashlib.sha256(told_record(sample, view)).hexdigest()
+    except (SampleUnreadable, blobs.BlobsUnavailable):
+        return sample.solution_sha256
 
 
 def read_record(sample: Sample) -> bytes:

@@ -52,9 +52,10 @@ def replies_folder(pack: Path) -> Path:
 
 
 def record_of(sample: Progressed, *, is_agentic: bool, debug: bool) -> FileSolution:
-    """The record of a finished sample: the solution of its chosen turn, all turns, and with `debug` the messages."""
+    """The record of a finished sample: the solution of its chosen turn. If turns may be several, or with `debug`, its
+    turns; with `debug` the messages too."""
     extra: dict[str, Any] = {}
-    if is_agentic:
+    if is_agentic or debug:
         extra |= {"turns": [_turn(one, sample) for one in sample.turns], "usage": _usage(sample)}
     if debug:
         extra |= {"messages": list(sample.messages)} if is_agentic else _compute_evals_debug(sample)
@@ -80,6 +81,7 @@ def _turn(turn: Turn, sample: Progressed) -> dict[str, Any]:
         **tried,
         "prompt_tokens": reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
+        "seconds": round(turn.kept.seconds, 3),
     }
 
 

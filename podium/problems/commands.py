@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from podium.evaluation.sandboxes import SandboxName
+from podium.problems.exporting import export
 from podium.problems.importing import pack_of, write_folder, write_references, write_solutions
 from podium.problems.readers import SetFormat, read_pmpp, read_set
 from podium.refusals import refuse, refusing, say
@@ -26,6 +27,7 @@ from runners.agent.sandbox import SandboxUnavailable, choose
 FINE, SOME_REFUSED = 0, 1
 MIN_COLUMNS = 160
 app = typer.Typer(help="Import problems of other forms, and audit packs.", no_args_is_help=True)
+app.command()(export)
 
 
 @app.callback()

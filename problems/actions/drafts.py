@@ -38,6 +38,7 @@ _COPIED = (
     "description",
     "max_samples",
     "licence",
+    "authors",
     "dataset_card",
     *RANKING_FIELDS,
     *PROMISES,

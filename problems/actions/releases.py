@@ -164,7 +164,7 @@ def _new_release(pack: ProblemPack, slug: str | None, previous: Release | None) 
     )
 
 
-_AUDIENCE = ("is_public", "results_are_public", "invited_may_read", "shows_first_failure")
+_AUDIENCE = ("is_public", "results_are_public", "invited_may_read", "shows_first_failure", "transcripts_are_public")
 """Fields that let more people read more where they are true."""
 
 

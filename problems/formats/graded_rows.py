@@ -23,6 +23,8 @@ from problems.spec.solution import load_object
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _OUTPUTS = ("build_output", "test_output", "benchmark_output", "solution_metrics", "baseline_metrics")
+UNSETTLED = frozenset({"skipped", "platform_error"})
+"""Verdicts that say nothing of the sample."""
 _FINGERPRINTS = frozenset({"record_md5", "grading_digest", "inputs"})
 """Keys that name the graded problem, not the outcome."""
 

@@ -57,12 +57,27 @@ def test_the_board_has_ranks_intervals_and_columns(cast: Any) -> None:
     assert "pass@2" in {column["key"] for column in board["columns"]}
 
 
-def test_a_board_on_an_unknown_track_is_a_404_that_lists_the_tracks(cast: Any) -> None:
+def test_a_board_on_an_unknown_track_is_refused_with_the_tracks(cast: Any) -> None:
     made = factories.release(1)
     factories.offer(made)
     answer = calls.get(f"releases/{made.slug}/board", track="gpu")
-    assert answer.status_code == 404
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_query")
     assert "cpu-test" in answer.json()["message"]
+
+
+@pytest.mark.parametrize("path", ["releases", "tracks", "entrants", "submissions", "nodes", "releases/{}/board",
+                                  "releases/{}", "releases/{}/problems"])  # fmt: skip
+def test_a_parameter_that_an_address_does_not_have_is_refused(cast: Any, path: str) -> None:
+    made = factories.release(1)
+    factories.offer(made)
+    answer = calls.get(path.format(made.slug), utm_source="x")
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_query")
+    assert "'utm_source'" in answer.json()["message"]
+    assert calls.get(path.format(made.slug)).status_code == 200
+
+
+def test_an_unknown_state_of_submissions_is_refused(cast: Any) -> None:
+    assert calls.get("submissions", state="nope").status_code == 400
 
 
 def test_pages_are_bounded(cast: Any) -> None:

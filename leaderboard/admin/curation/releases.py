@@ -39,8 +39,9 @@ from problems.spec.ranking import offered_ks
 from problems.spec.site.release import why_bad_weights
 
 EDITABLE = (
-    "title", "description", "is_public", "results_are_public", "invited", "invited_may_read", "licence", "dataset_card",
-    "shows_first_failure", "opens_at", "closes_at", "hidden_until", "reveals_at", "max_samples",
+    "title", "description", "is_public", "results_are_public", "invited", "invited_may_read", "licence", "authors",
+    "dataset_card", "shows_first_failure", "transcripts_are_public", "opens_at", "closes_at", "hidden_until",
+    "reveals_at", "max_samples",
 )  # fmt: skip
 EDITABLE_DRAFT = ("slug", *EDITABLE, "question_policy", "question_samples", *RANKING_FIELDS, *PROMISES)
 
@@ -244,10 +245,19 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
     list_filter = ("state", "is_public", VerifiedFilter)
     search_fields = ("slug", "title", "datapack_release")
     fieldsets = (
-        (None, {"fields": ("title", "slug", "state", "description", "licence", "dataset_card")}),
+        (None, {"fields": ("title", "slug", "state", "description", "licence", "authors", "dataset_card")}),
         (
             "Who may see it",
-            {"fields": ("is_public", "results_are_public", "invited", "invited_may_read", "shows_first_failure")},
+            {
+                "fields": (
+                    "is_public",
+                    "results_are_public",
+                    "invited",
+                    "invited_may_read",
+                    "shows_first_failure",
+                    "transcripts_are_public",
+                )
+            },
         ),
         ("Dates (UTC)", {"fields": ("opens_at", "closes_at", "hidden_until")}),
         ("Questions", {"fields": ("question_policy", "reveals_at", "question_samples")}),

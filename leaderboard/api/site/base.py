@@ -1,13 +1,17 @@
-"""Bases of the endpoints: scopes, bounded pages, and look-ups that fail with words."""
+"""Bases of the endpoints: scopes, bounded pages, known parameters, and look-ups that fail with words."""
 
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, TypeVar
 
 from django.db.models import Model, QuerySet
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import exceptions, generics
 from rest_framework.pagination import LimitOffsetPagination
+from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from leaderboard.api.site.permissions import HasScope
+from leaderboard.errors import BadQuery
 
 Row = TypeVar("Row", bound=Model)
 
@@ -27,17 +31,40 @@ class NamedNotFound(exceptions.NotFound):
         self.pointer = pointer
 
 
-class ApiView(APIView):
+PAGING = (OpenApiParameter("limit", int), OpenApiParameter("offset", int))
+
+
+class _KnownParameters(APIView):
+    """An endpoint that refuses parameters of the address that it does not have: a program must be told of a typo."""
+
+    permission_classes = [HasScope]
+    parameters: ClassVar[Sequence[OpenApiParameter]] = ()
+    """Those of its GET; its `extend_schema` names the same."""
+    paging: ClassVar[Sequence[OpenApiParameter]] = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if request.method == "GET":
+            _check_names(request.query_params, [one.name for one in (*self.parameters, *self.paging)])
+
+
+class ApiView(_KnownParameters):
     """One endpoint."""
 
-    permission_classes = [HasScope]
 
-
-class ApiList(generics.ListAPIView[Any]):
+class ApiList(_KnownParameters, generics.ListAPIView[Any]):
     """One endpoint that lists rows."""
 
-    permission_classes = [HasScope]
     pagination_class = Pages
+    paging = PAGING
+
+
+def _check_names(asked: Iterable[str], known: Sequence[str]) -> None:
+    """Raises BadQuery."""
+    for name in asked:
+        if name not in known:
+            listed = f"There are: {', '.join(known)}." if known else "It has none."
+            raise BadQuery(name[:80], f"This address has no parameter {name[:80]!r}. {listed}")
 
 
 def found(rows: QuerySet[Row], what: str, *, pointer: str | None = None, **lookup: Any) -> Row:

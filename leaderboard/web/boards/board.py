@@ -12,24 +12,27 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from leaderboard.boards import export, table, timed_work
+from leaderboard.boards.asked import check
 from leaderboard.boards.columns import Column, declared_words
 from leaderboard.boards.primary import leader_of
 from leaderboard.boards.problem_choice import ALL_PROBLEMS, ReleaseProblems
-from leaderboard.boards.query import ALL_GROUPS, BoardQuery, parse, why_no_day
+from leaderboard.boards.query import ALL_GROUPS, BoardQuery, parse
 from leaderboard.boards.source import BoardSource, source_of
 from leaderboard.curation import rounds
 from leaderboard.models import Decision, Submission, SubmissionState, Track
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.standings.reference_noise.noise import references_of
-from leaderboard.web.boards import board_html
+from leaderboard.web.boards import board_html, snippets
 from leaderboard.web.boards.release import errata_of, weights_of
 from leaderboard.web.boards.tabs import release_context
 from leaderboard.web.shared.lookups import release_or_404, tracks_of
+from leaderboard.web.shared.shareable import absolute
 from problems.models import Release, ReleaseState
 
 
 def _query(request: HttpRequest, release: Release) -> tuple[BoardQuery, list[Track], ReleaseProblems]:
     tracks, problems = tracks_of(release), ReleaseProblems.of(release)
+    check(request.GET, release, tracks, problems)
     return parse(request.GET, release, tracks, problems), tracks, problems
 
 
@@ -39,9 +42,10 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
     query, tracks, problems = _query(request, release)
     source = source_of(request.user, release, query, problems)
     found = table.load(source.rows, query, problems.groups_of(query.choice))
+    cited_day = query.as_of or datetime.now(UTC).date()
     ticks = "compare" if found.n_all + found.n_baselines > 1 else ""
     links = _links(release, query, ticks)
-    context = release_context(request, release, "board") | _ranking_context(request, release, query, source) | {
+    context = release_context(request, release, "board") | _ranking_context(release, query, source) | {
         "query": query, "tracks": tracks, "groups": problems.groups, "all_groups": ALL_GROUPS, "table": found,
         "facets": problems.facets(query.choice), "notices": _notices(release, query, problems),
         "ks": [k for k in release.offered_ks if k > 1], "lacks_k": _lacks_k(query, found),
@@ -52,6 +56,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "pinned": board_html.body(found.pinned, found.columns, links, query.expanded),
         "rows": board_html.body(found.rows, found.columns, links, query.expanded),
         "pages": [(number, query.url(page=number)) for number in range(1, found.n_pages + 1)],
+        "citation": snippets.board_citation(release, query.cited(cited_day)), "cited_day": cited_day,
         "exports": query.url(page=1, expanded=""), "is_live": _is_live(release, query),
         "unfiltered": BoardQuery(
             query.track, query.ranked_by, query.k, group=query.group, choice=query.choice, as_of=query.as_of
@@ -74,6 +79,7 @@ def _links(release: Release, query: BoardQuery, ticks: str) -> board_html.Links:
         details=reverse("board_row", args=[release.slug, board_html.SLUG]) + query.url(page=1, expanded=""),
         expand=query.url(expanded=board_html.SLUG),
         collapse=query.url(expanded=""),
+        results=reverse("submission", args=[board_html.NUMBER]),
         ticks=ticks,
         newer_than=fresh if is_older and query.as_of is None else None,
     )
@@ -91,12 +97,11 @@ def _lacks_k(query: BoardQuery, found: table.BoardTable) -> bool:
     return query.k > 1 and bool(found.n_all) and all(one.key != f"pass@{query.k}" for one in found.available)
 
 
-def _ranking_context(request: HttpRequest, release: Release, query: BoardQuery, source: BoardSource) -> dict[str, Any]:
+def _ranking_context(release: Release, query: BoardQuery, source: BoardSource) -> dict[str, Any]:
     """The page's notes on its ranking: its age, its problems, its day, and voided problems."""
     errata = [one for one in errata_of(release) if query.as_of is None or _is_before(one, query.as_of)]
     return {
         "place": source.place, "source": source, "errata": errata, "n_counting": source.n_all - len(errata),
-        "why_no_day": why_no_day(request.GET),
         "all_problems": query.url(choice=ALL_PROBLEMS, page=1, expanded=""),
         # a round begins after the closing date
         "round": rounds.on_board(source.place) if query.as_of is None and release.closes_at else None,
@@ -138,10 +143,15 @@ def _export(request: HttpRequest, slug: str) -> _Exported:
     return _Exported(release, query, problems, source, columns, rows)
 
 
+def _csv_of(found: _Exported) -> str:
+    facts = export.csv_facts(found.release, found.query, found.source)
+    return export.as_csv(found.columns, found.rows, facts)
+
+
 @require_safe
 def board_csv(request: HttpRequest, slug: str) -> HttpResponse:
     found = _export(request, slug)
-    response = HttpResponse(export.as_csv(found.columns, found.rows), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(_csv_of(found), content_type="text/csv; charset=utf-8")
     part, day = "some-problems" if found.source.is_part else "", str(found.query.as_of or "")
     parts = [found.release.slug, found.query.track, part, day]
     name = "-".join(part for part in parts if part)
@@ -154,12 +164,10 @@ def board_json(request: HttpRequest, slug: str) -> HttpResponse:
     found = _export(request, slug)
     release, query = found.release, found.query
     head: dict[str, Any] = {
-        "release": release.slug,
-        "digest": release.digest,
-        "track": query.track,
-        "metric": release.primary_metric,
-        "rules": release.rules,
+        "address": absolute(reverse("board", args=[release.slug])) + query.url(page=1, expanded=""),
+        **export.release_facts(release, query),
         **export.ranking_facts(query, found.source),
+        "columns": [export.column_facts(column) for column in found.columns],
     }
     references = references_of(release, query.track, query.as_of)
     head |= {"timed_work": timed_work.counts_of(found.problems), "references": references and references.facts}

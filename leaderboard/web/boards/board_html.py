@@ -23,6 +23,8 @@ from problems.models import Release
 from scoring.metrics import PASS_AT_1, Metric
 from scoring.uncertainty import FEW_PROBLEMS
 
+NUMBER = "987654321"
+"""Stands for the number of the row's submission in the address of `Links`."""
 SLUG = "SLUG"
 """Stands for the row's entrant in the addresses of `Links`."""
 OPEN_FLAGS = "Flags that no organiser has decided. While one is open, its pass or its time does not count."
@@ -46,6 +48,8 @@ class Links:
     """The id of the form to which each row's tick belongs; without one there are no ticks."""
     newer_than: datetime | None = None
     """Rows whose results are newer are marked as new; None: none are."""
+    results: str = ""
+    """The address of a submission, with `NUMBER` for its number; empty where rows have no such link."""
 
 
 def body(rows: Sequence[Row], columns: Sequence[Column], links: Links, expanded: str = "") -> SafeString:
@@ -121,11 +125,19 @@ def _expander(row: Row, links: Links, is_open: bool) -> str:
     if not links.details:
         return ""
     slug, target = row["entrant__slug"], links.collapse if is_open else links.expand
-    return (
+    return _results(row, links) + (
         f'<a class="expander" href="{escape(target.replace(SLUG, slug))}#row-{escape(slug)}"'
         f' data-details="{escape(links.details.replace(SLUG, slug))}" aria-expanded="{str(is_open).lower()}"'
         f' aria-label="Details of {escape(row["entrant__name"])}">Details</a>'
     )
+
+
+def _results(row: Row, links: Links) -> str:
+    """The link to the row's submission, whose matrix leads to each sample's evaluation."""
+    if not links.results:
+        return ""
+    address, name = links.results.replace(NUMBER, str(row["submission_id"])), escape(row["entrant__name"])
+    return f'<small><a href="{escape(address)}" aria-label="Samples of {name}">Samples</a></small> '
 
 
 def _tick(row: Row, form: str) -> str:
@@ -244,6 +256,7 @@ def header(columns: Sequence[Column], query: BoardQuery) -> list[dict[str, Any]]
         {
             "key": c.key, "title": c.title, "better": c.better, "unit": c.unit, "ranks": c.ranks,
             "definition": f"{c.definition} The release ranks by it." if c.ranks else c.definition,
+            "no_interval": c.no_interval, "trap": c.trap,
         }
         for c in columns
     ]  # fmt: skip

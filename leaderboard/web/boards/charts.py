@@ -34,6 +34,7 @@ from leaderboard.charts.boards.history import DatedResult
 from leaderboard.charts.boards.pass_at_k_bars import shown_ks
 from leaderboard.charts.boards.speedups import MAX_BOXES, EntrantSpeedups
 from leaderboard.charts.chart import MAX_ENTRANTS, BoardRow, headed, ranks_by_passes, vary
+from leaderboard.errors import refuse_unknown
 from leaderboard.models import Decision, ProblemScore, ReleaseTrack, Standing, Track
 from leaderboard.models.boards.estimates import figure_of_group
 from leaderboard.models.entrants.entrant import EntrantKind
@@ -182,8 +183,11 @@ def metrics_of(rows: Sequence[BoardRow]) -> list[Metric]:
 
 
 def drawn_by(rows: Sequence[BoardRow], name: str) -> Sequence[BoardRow]:
-    """The rows to be drawn by the metric of that name; as they are if none has a figure of it."""
-    chosen = next((metric for metric in metrics_of(rows) if metric.name == name), None)
+    """The rows to be drawn by the metric of that name; as they are without a name. Raises BadQuery."""
+    known = metrics_of(rows)
+    if rows:
+        refuse_unknown("metric", name, (metric.name for metric in known))
+    chosen = next((metric for metric in known if metric.name == name), None)
     return [replace(row, metric=chosen) for row in rows] if chosen else rows
 
 

@@ -12,7 +12,7 @@ from leaderboard import blobs, visibility
 from leaderboard.boards.problem_choice import ReleaseProblems
 from leaderboard.curation.verification import references_passed
 from leaderboard.models import BoardSnapshot, Clarification, Decision, ReleaseTrack
-from leaderboard.web.boards.snippets import frame_snippet
+from leaderboard.web.boards.snippets import frame_snippet, release_citation
 from leaderboard.web.boards.tabs import release_context
 from leaderboard.web.shared.lookups import release_or_404
 from leaderboard.web.shared.paging import other_parameters, page_of
@@ -88,6 +88,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
         "weights": weights_of(release, ReleaseProblems.of(release)),
         "snapshots": [] if hides else list(BoardSnapshot.objects.filter(release=release).select_related("track")),
         "clarifications": _public_answers(request.user, release),
+        "citation": release_citation(release),
         "embed": frame_snippet(release, offered[0].track.slug if offered else ""),
         "may_read": visibility.may_see_statements(request.user, release),
     }  # fmt: skip

@@ -1,12 +1,15 @@
-"""Lines to copy into another site: an entrant's badge and a release's framed board."""
+"""Lines to copy elsewhere: an entrant's badge, a release's framed board, and BibTeX of a release and of a board."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils.html import escape
 
+from leaderboard.boards.query import BoardQuery
 from leaderboard.models import Entrant, Standing
 from leaderboard.web.shared.shareable import absolute
 from problems.models import Release
@@ -58,3 +61,45 @@ def frame_snippet(release: Release, track: str) -> str:
     address = absolute(reverse("framed_board", args=[release.slug], query={"track": track} if track else None))
     facts = f'src="{escape(address)}" title="{escape(release.title)}" width="100%" height="{_FRAME_HEIGHT_PX}"'
     return f'<iframe {facts} loading="lazy"></iframe>'
+
+
+def release_citation(release: Release) -> str:
+    """BibTeX of the release's problems."""
+    return _bibtex(f"podium-{release.slug}", release, release.get_absolute_url(), {"note": _facts(release)})
+
+
+def board_citation(release: Release, query: BoardQuery) -> str:
+    """BibTeX of a board as of a day: its address shows the same ranking at any later time."""
+    day = f"{query.as_of}"
+    over = f", over {query.choice.words}" if query.choice else ""
+    note = f"{_facts(release)}, track {query.track}, ranked by {release.primary_metric}{over}, as of {day} UTC"
+    key = "-".join(part for part in ("podium", release.slug, query.track, day) if part)
+    return _bibtex(key, release, release.get_absolute_url() + query.url(), {"note": note, "urldate": day})
+
+
+def _facts(release: Release) -> str:
+    return f"release {release.slug}, revision {release.revision}, sha256 {release.digest}"
+
+
+def _bibtex(key: str, release: Release, path: str, further: Mapping[str, str]) -> str:
+    """An entry of type misc. Every value is text, in which TeX's characters are escaped, but the address."""
+    site = urlsplit(settings.SITE_URL).netloc
+    texts = {
+        "author": _tex(release.authors) if release.authors else f"{{Podium at {_tex(site)}}}",
+        "title": f"{{{_tex(release.title)}}}",
+        "howpublished": f"Podium leaderboard at {_tex(site)}",
+        "year": f"{release.published_at:%Y}" if release.published_at else "",
+        **{name: _tex(text) for name, text in further.items()},
+        "url": absolute(path),
+    }
+    width = max(map(len, texts))
+    lines = [f"  {name.ljust(width)} = {{{text}}}" for name, text in texts.items() if text]
+    return f"@misc{{{key},\n" + ",\n".join(lines) + "\n}"
+
+
+_TEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_TEX |= {letter: f"\\{letter}" for letter in "{}&%$#_"}
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(letter, letter) for letter in " ".join(text.split()))

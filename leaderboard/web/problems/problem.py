@@ -14,6 +14,7 @@ from leaderboard.charts.results import processes as process_charts
 from leaderboard.charts.results import roofline as charts
 from leaderboard.charts.results import runtimes as runtime_charts
 from leaderboard.charts.results import sizes as size_charts
+from leaderboard.errors import refuse_unknown
 from leaderboard.models import Decision, ProblemTrack, Track
 from leaderboard.results.rates import DeclaredWork, cases_with_time
 from leaderboard.results.timings import whose_clock
@@ -94,6 +95,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     written_in = chosen_language(request, found)
     by = chosen_figure(request.GET.get("by", ""), release)
     ranking = ranking_of(request.user, found, track, written_in, by)
+    refuse_unknown("case", request.GET.get("case", ""), [one.name for one in cases if one.name])
     case = next((one for one in cases if one.name and one.name == request.GET.get("case")), None)
     context = {
         "problem": found, "spec": spec, "kind_template": f"problems/kinds/{spec.kind}.html",
@@ -167,9 +169,10 @@ def _ranking(request: HttpRequest, found: Problem, track: Track | None) -> list[
 
 
 def chosen_language(request: HttpRequest, found: Problem) -> str:
-    """The language that the ranking is narrowed to, or ""."""
-    asked = request.GET.get("written_in", "")
-    return asked if asked in found.spec.starters else ""
+    """The language that the ranking is narrowed to, or "". Raises BadQuery."""
+    asked: str = request.GET.get("written_in", "")
+    refuse_unknown("written_in", asked, found.spec.starters)
+    return asked
 
 
 @dataclass(frozen=True)

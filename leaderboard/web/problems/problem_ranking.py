@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import F
 
 from leaderboard import visibility
+from leaderboard.errors import refuse_unknown
 from leaderboard.models import Measurement, ProblemTrack, Track
 from leaderboard.results.headline import CountedCases, fewer_of
 from leaderboard.results.rates import Rates, cases_with_time, rates_of
@@ -42,8 +43,9 @@ def counted_figure(release: Release) -> By:
 
 
 def chosen_figure(asked: str, release: Release) -> By:
-    """The figure that the URL names, else the counted one."""
-    return By(asked) if asked in set(By) else counted_figure(release)
+    """The figure that the URL names, else the counted one. Raises BadQuery."""
+    refuse_unknown("by", asked, By)
+    return By(asked) if asked else counted_figure(release)
 
 
 def ranking_of(

@@ -10,6 +10,7 @@ from django.db.models import Count, F, Max, Q, Sum
 
 from leaderboard import visibility
 from leaderboard.boards.problem_choice import Facet, ease
+from leaderboard.errors import refuse_unknown
 from leaderboard.models import Decision, Entrant, ProblemTrack, Track
 from leaderboard.standings.problem_sums import FIELDS
 from problems.models import Release
@@ -69,14 +70,13 @@ class TableQuery:
 
     @classmethod
     def of(cls, parameters: Mapping[str, str], track: Track | None) -> "TableQuery":
+        """Raises BadQuery if `solved` or `sort` does not exist."""
         asked = {name: parameters.get(name, "")[:200] for name in ("group", "kind", "difficulty", "tag", "sort")}
         solved = parameters.get("solved", "")
-        return cls(
-            track=track.slug if track else "",
-            search=parameters.get("q", "").strip()[:100],
-            solved=solved if solved in SOLVED else "",
-            **asked,
-        )
+        refuse_unknown("solved", solved, SOLVED)
+        refuse_unknown("sort", asked["sort"].removeprefix("-"), (column.key for column in COLUMNS))
+        search = parameters.get("q", "").strip()[:100]
+        return cls(track=track.slug if track else "", search=search, solved=solved, **asked)
 
     def url(self, **changes: Any) -> str:
         other = replace(self, **changes)

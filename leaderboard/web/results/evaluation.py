@@ -33,6 +33,7 @@ from leaderboard.visibility import Relation, SubmissionView, relation
 from leaderboard.web.results.case_rows import case_table
 from leaderboard.web.results.compiler_messages import errors_in, linked
 from leaderboard.web.results.place import place_of
+from leaderboard.web.results.transcript import shown_transcript
 from leaderboard.web.shared.lookups import evaluation_or_404
 from problems.spec.kinds import SITE_KINDS, Kind
 from problems.spec.solution import SourceFile
@@ -52,7 +53,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         "is_team": relation(request.user, found.submission.entrant) is Relation.TEAM,
         "may_appeal": found.submission.entrant.has_submitter(request.user),
         "is_question": found.problem.kind in SITE_KINDS, "is_function": found.problem.kind == Kind.FUNCTION,
-        "solution": _solution(found) if view.shows(found.problem) else None,
+        **_sample(request, found, view),
         "history": [] if found.is_sealed else found.results.select_related("voided__voiding"),
         "reruns": AuditEntry.objects.filter(target=f"evaluation {found}", action__in=CHANGES).order_by("id"),
     }  # fmt: skip
@@ -66,7 +67,7 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "unwitnessed_words": UNWITNESSED,
             "may_rerun": view.may_change and _can_run_again(found, result),
             "shows_witness": result.passed or result.witness != Witness.UNAVAILABLE,
-            "recipe": recipe_of(found, result),
+            "recipe": recipe_of(found, result, view),
             **_times(request.user, found, result, view, kept_cases),
             "second": (second := found.second_result),
             "second_times": _second_times(second, view) if second else [],
@@ -162,11 +163,16 @@ def _why_unranked(result: Result, flags: Sequence[ShownFlag]) -> str:
     return flagged or ("its node was noisy that day" if is_noisy(result) else "")
 
 
-def _solution(found: Evaluation) -> Sequence[SourceFile]:
+def _sample(request: HttpRequest, found: Evaluation, view: SubmissionView) -> dict[str, Any]:
+    """The files of the sample, None if the user may not read them, and how it was generated."""
+    if not view.shows(found.problem):
+        return {"solution": None}
     try:
-        return read_sample(found.sample).files
+        read = read_sample(found.sample)
     except (SampleUnreadable, blobs.BlobsUnavailable):
-        return []
+        return {"solution": []}
+    transcript = shown_transcript(found.sample, read, view, request.GET.get("q", ""))
+    return {"solution": read.files, "transcript": transcript}
 
 
 @require_safe
@@ -196,7 +202,7 @@ def evaluation_solution(request: HttpRequest, pk: int) -> HttpResponse:
     if not view.shows(found.problem) or not found.sample.solution_sha256:
         raise Http404(f"There is no code of evaluation {pk} that you may read.")
     try:
-        content = pack_of(found.submission.release, [found.sample.solution_sha256])
+        content = pack_of(found.submission.release, [found.sample.solution_sha256], view)
     except blobs.BlobMissing:
         raise Http404(f"The code of evaluation {pk} is no longer kept.") from None
     answer = HttpResponse(content, content_type="application/gzip")

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from leaderboard import visibility
 from leaderboard.actions.curation.decide import appeal
 from leaderboard.boards.export import safe_text
-from leaderboard.errors import Refused
+from leaderboard.errors import Refused, refuse_unknown
 from leaderboard.flags.shown import ruled, shown_in_order, undecided
 from leaderboard.models import Counted, Decision, Flag
 from leaderboard.models.curation.decision import DecisionKind
@@ -47,8 +47,11 @@ def release_flags(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, release: Release, rows: QuerySet[Flag]) -> QuerySet[Flag]:
-    """The flags that the address asks for. Flags of voided problems have no effect and are in the list of all only."""
+    """The flags that the address asks for. Raises BadQuery.
+
+    Flags of voided problems have no effect and are in the list of all only."""
     rows, ruling = rows.order_by("-id"), request.GET.get("ruling", "")
+    refuse_unknown("ruling", ruling, RULINGS)
     filters = {"track": "track__slug", "entrant": "submission__entrant__slug", "problem": "problem__slug"}
     for name, field in filters.items():
         if asked := request.GET.get(name):

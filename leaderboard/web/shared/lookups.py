@@ -4,6 +4,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from leaderboard import visibility
+from leaderboard.errors import refuse_unknown
 from leaderboard.models import Entrant, Evaluation, Submission, Track
 from leaderboard.visibility import SubmissionView
 from problems.models import Problem, Release
@@ -56,6 +57,7 @@ def tracks_of(release: Release) -> list[Track]:
 
 
 def chosen_track(request: HttpRequest, tracks: list[Track]) -> Track | None:
-    """The track that the URL names, else the first; None where the release has none."""
+    """The track that the URL names, else the first; None where the release has none. Raises BadQuery."""
     asked = request.GET.get("track", "")
+    refuse_unknown("track", asked, (track.slug for track in tracks))
     return next((track for track in tracks if track.slug == asked), tracks[0] if tracks else None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 
+from leaderboard.errors import refuse_unknown
 from leaderboard.models import Evaluation, SampleNote, Submission, Track
 from leaderboard.results.failures import Failure, read_failures
 from leaderboard.visibility import SubmissionView
@@ -31,12 +32,12 @@ class RolloutQuery:
 
 
 def asked_for(request: HttpRequest, submission: Submission, view: SubmissionView) -> RolloutQuery:
-    """Read the filters. An unknown verdict filters nothing, nor does a cluster for a user who may not read reasons."""
+    """Read the filters. A cluster filters nothing for a user who may not read reasons. Raises BadQuery."""
     tracks = list(submission.tracks.order_by("slug"))
     track = chosen_track(request, tracks)
     rows = Evaluation.objects.live().filter(submission=submission, track=track)
     verdict = request.GET.get("verdict", "")
-    verdict = verdict if verdict in VERDICTS else ""
+    refuse_unknown("verdict", verdict, VERDICTS)
     noted = view.notes and request.GET.get("notes") == "1"
     cluster = request.GET.get("cluster", "")[:20] if view.reasons else ""
     members = [one for one in read_failures(rows, view).rows if one.cluster == cluster] if cluster else []

@@ -1,7 +1,7 @@
 """The samples of one problem as the rollout page shows them side by side."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.urls import reverse
@@ -71,7 +71,7 @@ def shown_samples(
         ShownSample(
             evaluation=one,
             reason=_reason(view, one),
-            record=_record(one, is_question=is_question) if shows else None,
+            record=_record(one, view, is_question=is_question) if shows else None,
             notes=[note for note in notes.get(one.sample_id, []) if note.author_id != user.pk],
             own_note=next((note for note in notes.get(one.sample_id, []) if note.author_id == user.pk), None),
         )
@@ -92,7 +92,7 @@ def _reason(view: SubmissionView, evaluation: Evaluation) -> str:
     return shown_reason(view, result.verdict, result.reason) if result else ""
 
 
-def _record(evaluation: Evaluation, *, is_question: bool) -> ShownRecord:
+def _record(evaluation: Evaluation, view: SubmissionView, *, is_question: bool) -> ShownRecord:
     sample = evaluation.sample
     url = _part_url(sample, rollouts.RECORD) if sample.solution_sha256 else ""
     if url and sample.solution_bytes > rollouts.READ_BYTES:
@@ -103,7 +103,7 @@ def _record(evaluation: Evaluation, *, is_question: bool) -> ShownRecord:
         return ShownRecord(url, str(why))
     except blobs.BlobsUnavailable:
         return ShownRecord(url, "The record cannot be read now; please try again in a while.")
-    texts = _texts(sample, read, is_question=is_question)
+    texts = _texts(sample, read if view.transcripts else _without_transcript(read), is_question=is_question)
     n_more_files = max(0, len(read.files) - MAX_FILES)
     return ShownRecord(url, "", texts, n_more_files, read.rollout.usage, _read_as(evaluation.current_result))
 
@@ -112,6 +112,10 @@ def _read_as(result: Result | None) -> str | None:
     """The reading of the reply when it was settled."""
     fields = [field for case in result.cases.all() for field in case.fields] if result else []
     return next((field["value"] for field in fields if field["name"] == READ_AS), None)
+
+
+def _without_transcript(read: ReadSample) -> ReadSample:
+    return replace(read, rollout=replace(read.rollout, prompt=(), reply=()), transcript=())
 
 
 def _texts(sample: Sample, read: ReadSample, *, is_question: bool) -> list[ShownText]:

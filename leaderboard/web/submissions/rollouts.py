@@ -110,10 +110,11 @@ def rollout_text(request: HttpRequest, pk: int, sample: int, part: str) -> HttpR
     """One part of a sample as plain text: its whole record, the prompt, the reply or a file."""
     found, view = submission_or_404(request, pk)
     row = _sample_or_404(found, sample)
-    if not view.shows(row.problem):
+    if not view.shows(row.problem) or (part in reading.OF_TRANSCRIPTS and not view.transcripts):
         raise Http404(f"There is no text of submission #{pk} that you may read.")
     try:
-        text = reading.read_record(row) if part == reading.RECORD else reading.read_sample(row).texts().get(part)
+        is_record = part == reading.RECORD
+        text = reading.told_record(row, view) if is_record else reading.read_sample(row).texts().get(part)
     except reading.SampleUnreadable as why:
         raise Http404(str(why)) from why
     if text is None:

@@ -118,7 +118,7 @@ def download(request: HttpRequest, pk: int) -> HttpResponse:
     stored = _stored(found, view)
     if not stored:
         raise Http404(f"Submission #{pk} holds no sample that you may read now.")
-    response = HttpResponse(pack_of(found.release, stored), content_type="application/gzip")
+    response = HttpResponse(pack_of(found.release, stored, view), content_type="application/gzip")
     response["Content-Disposition"] = f'attachment; filename="{found.entrant.slug}-{found.pk}-solutions.tar.gz"'
     return response
 

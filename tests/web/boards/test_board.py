@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import ReleaseTrack, Standing
+from leaderboard.models import ReleaseTrack, Standing, Submission
 from leaderboard.site import numerals
 from tests import factories
 from tests.estimates import change
@@ -155,10 +155,58 @@ def test_a_name_cannot_become_markup_or_a_formula(client: Any, site: Site, board
     assert any(row["model"].startswith("'=HYPERLINK") for row in rows)
 
 
-def test_unknown_words_in_the_url_fall_back(client: Any, board: str) -> None:
-    html = _text(client, board + "?track=none&k=99&group=none&weights=x&sort=nonsense&page=-3")
-    assert "ranked by pass@1" in html
+def test_names_that_a_board_does_not_have_are_dropped(client: Any, board: str) -> None:
+    html = _text(client, board + "?utm_source=letter&k=&group=&as_of=")
+    assert "utm_source" not in html
     assert _names(html) == _names(_text(client, board))
+
+
+UNKNOWN = ["track=zzz", "k=9", "k=two", "group=nope", "groups=nope", "groups=sums,nope", "tags=nope", "difficulty=nope",
+           "as_of=foo", "as_of=2999-01-01", "weights=x", "verified=yes", "nobase=0", "hide=nope", "sort=-nonsense",
+           "page=-3", "page=x"]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", UNKNOWN)
+@pytest.mark.parametrize("page", ["board", "board_csv", "board_json"])
+def test_a_value_that_does_not_exist_is_refused_in_words(client: Any, site: Site, page: str, query: str) -> None:
+    answer = client.get(reverse(page, args=[site.release.slug]) + f"?{query}")
+    assert answer.status_code == 400
+    name, _, value = query.partition("=")
+    words = markup(answer)
+    assert f"There is no {name} “" in words or value in words or "A page is a whole number" in words
+
+
+def test_a_refusal_says_what_there_is_and_escapes_what_it_repeats(client: Any, site: Site, board: str) -> None:
+    words = markup(client.get(board + "?track=<b>zzz</b>"))
+    assert f"There are: {site.track.slug}." in words
+    assert "<b>zzz" not in words
+
+
+@pytest.mark.parametrize("page", ["problems", "charts", "release_flags"])
+def test_other_pages_of_a_release_refuse_an_unknown_track_or_order(client: Any, site: Site, page: str) -> None:
+    asked = {"problems": "sort=nope", "charts": "metric=nope", "release_flags": "ruling=nope"}[page]
+    assert client.get(reverse(page, args=[site.release.slug]) + f"?{asked}").status_code == 400
+    assert client.get(reverse(page, args=[site.release.slug]) + "?utm_source=x").status_code == 200
+
+
+def test_a_row_is_on_the_board_of_its_date(client: Any, site: Site) -> None:
+    """The date is that from which it counts: finished and chosen, whichever came last."""
+    stored = site.release.standings.get(entrant=site.cast.entrant).submission
+    day = timezone.now() - timedelta(days=3)
+    Submission.objects.filter(pk=stored.pk).update(created_at=day - timedelta(days=4), finished_at=day)
+    stored.problem_scores.update(last_result_at=day)
+    stored.choosings.create(track=site.track, at=day - timedelta(days=4))
+    address = reverse("board_json", args=[site.release.slug])
+
+    def dates(query: str) -> dict[str, str]:
+        return {row["entrant"]: row["date"] for row in client.get(address + query).json()["rows"]}
+
+    slug = site.cast.entrant.slug
+    assert dates("")[slug] == f"{day:%Y-%m-%d}"
+    assert dates(f"?as_of={day:%Y-%m-%d}") == {slug: f"{day:%Y-%m-%d}"}
+    stored.choosings.create(track=site.track)
+    assert dates("")[slug] == f"{timezone.now():%Y-%m-%d}"
+    assert dates(f"?as_of={day:%Y-%m-%d}") == {slug: f"{day:%Y-%m-%d}"}
 
 
 def test_a_release_without_results_says_what_to_do(client: Any, db: Any) -> None:

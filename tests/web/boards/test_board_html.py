@@ -48,7 +48,7 @@ def row_of(**changes: Any) -> dict[str, Any]:
         "n_problems": 2, "n_skipped": 1, "n_samples": 2, "n_passed": 1, "n_unwitnessed": 1, "n_provisional": 0,
         "n_open_flags": 1, "n_upheld_flags": 2, "n_full_submissions": 3, "round_figures": None, "fast_p": [],
         "groups": {"plain": {"solved": 1, "problems": 2, "pass_at_1": 0.5}}, "submission_id": 1,
-        "submission__created_at": AT, "submission__finished_at": AT, "submission__state": "accepted",
+        "submission__created_at": AT, "chosen_at": AT, "submission__finished_at": AT, "submission__state": "accepted",
         "submission__measured_where": None, "submission__tokens_per_sample": 1.0, "submission__usd_per_sample": 1.0,
         "entrant_id": 1, "entrant__slug": "slug", "entrant__name": "Name", "entrant__kind": "model",
         "entrant__organisation": "Lab", "entrant__is_verified": True, "entrant__open_weights": True,
@@ -58,7 +58,8 @@ def row_of(**changes: Any) -> dict[str, Any]:
 
 
 COLUMN = Column("key", "Title", "Words.", lambda _: 1, lambda _: Cell("text", "margin", "note", "basis"))
-LINKS = Links("/flags/?track=cpu", f"/rows/{SLUG}/", f"?open={SLUG}", "?", "compare", datetime(2026, 1, 1, tzinfo=UTC))
+LINKS = Links("/flags/?track=cpu", f"/rows/{SLUG}/", f"?open={SLUG}", "?", "compare", datetime(2026, 1, 1, tzinfo=UTC),
+              f"/submissions/{board_html.NUMBER}/")  # fmt: skip
 
 
 def shown(row: Mapping[str, Any], column: Column = COLUMN, links: Links = LINKS) -> Seen:
@@ -100,9 +101,9 @@ def test_a_title_of_a_column_stays_text() -> None:
     check(shown(row_of(), Column("key", HOSTILE, "Words.", lambda _: 1, COLUMN.cell)))
 
 
-@pytest.mark.parametrize("part", ["flags", "details", "expand", "collapse", "ticks"])
+@pytest.mark.parametrize("part", ["flags", "details", "expand", "collapse", "ticks", "results"])
 def test_an_address_stays_an_address(part: str) -> None:
-    known = {name: getattr(LINKS, name) for name in ("flags", "details", "expand", "collapse", "ticks")}
+    known = {name: getattr(LINKS, name) for name in ("flags", "details", "expand", "collapse", "ticks", "results")}
     links = Links(**known | {part: HOSTILE})
     is_open = part != "expand"
     row = row_of()

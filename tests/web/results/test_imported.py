@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from leaderboard.imports.import_results import ImportTarget, import_results
 from leaderboard.models import Evaluation, Submission
@@ -46,12 +47,16 @@ def test_a_board_that_is_imported_and_unverified_says_both_in_one_notice(client:
     assert f'<p class="notice warning">{said}</p>' in page(client, reverse("charts", args=[made.slug]))
 
 
-def test_the_date_of_an_imported_row_is_that_of_measuring(client: Any, gpu: GpuSite) -> None:
-    rows = client.get(reverse("board_json", args=[gpu.release.slug])).json()["rows"]
-    assert {row["date"] for row in rows} == {"2026-11-20"}
+def test_an_imported_row_has_the_date_from_which_it_counts_and_the_day_of_measuring(client: Any, gpu: GpuSite) -> None:
+    address = reverse("board_json", args=[gpu.release.slug])
+    today = f"{timezone.now():%Y-%m-%d}"
+    rows = client.get(address).json()["rows"]
+    assert {(row["date"], row["measured_until"]) for row in rows} == {(today, "2026-11-20")}
+    assert client.get(f"{address}?as_of=2026-11-20").json()["rows"] == []
+    assert len(client.get(f"{address}?as_of={today}").json()["rows"]) == len(rows)
     Submission.objects.update(measured_where={"machines": [], "first_day": "", "last_day": ""})
-    rows = client.get(reverse("board_json", args=[gpu.release.slug])).json()["rows"]
-    assert {row["date"] for row in rows} == {None}, "the day of importing is another thing"
+    rows = client.get(address).json()["rows"]
+    assert {(row["date"], row["measured_until"]) for row in rows} == {(today, None)}
 
 
 def test_once_a_node_has_judged_something_the_board_itself_is_no_import(

@@ -85,8 +85,8 @@ def publish_code(cast: Cast) -> None:
     [
         (None, False, set()),
         ("stranger", False, set()),
-        (None, True, {PROMPT, REPLY, CODE}),
-        ("stranger", True, {PROMPT, REPLY, CODE}),
+        (None, True, {CODE}),
+        ("stranger", True, {CODE}),
         ("owner", False, {PROMPT, REPLY, CODE, REASON}),
         ("teammate", False, {PROMPT, REPLY, CODE, REASON}),
         ("organiser", False, {PROMPT, REPLY, CODE, REASON}),
@@ -103,9 +103,21 @@ def test_each_reads_of_a_rollout_what_is_theirs(
     assert {words for words in (PROMPT, REPLY, CODE, REASON) if words in shown} == seen
     assert "test failed" in shown
     sample = Sample.objects.filter(submission=stored).first()
-    for part in ("record", "prompt", "reply", "file-0"):
+    for part, words in {"record": CODE, "prompt": PROMPT, "reply": REPLY, "file-0": CODE}.items():
         status = client.get(reverse("rollout_text", args=[stored.pk, sample.pk, part])).status_code
-        assert status == (200 if seen else 404)
+        assert status == (200 if words in seen else 404)
+
+
+def test_a_release_may_make_transcripts_public(client: Client, cast: Cast, stored: Submission) -> None:
+    publish_code(cast)
+    sample = Sample.objects.filter(submission=stored).first()
+    record = reverse("rollout_text", args=[stored.pk, sample.pk, "record"])
+    private = text(client, record)
+    assert CODE in private
+    assert not any(words in private for words in (PROMPT, REPLY))
+    Release.objects.update(transcripts_are_public=True)
+    assert all(words in text(client, record) for words in (PROMPT, REPLY, CODE))
+    assert all(words in text(client, page(stored, problem="shell-0")) for words in (PROMPT, REPLY, CODE))
 
 
 def test_prompts_of_a_private_release_are_read_only_where_its_statements_are(
@@ -116,6 +128,8 @@ def test_prompts_of_a_private_release_are_read_only_where_its_statements_are(
     client.force_login(cast.stranger)
     assert client.get(page(stored, problem="shell-0")).status_code == 404
     made.invited.add(cast.stranger)
+    assert PROMPT not in text(client, page(stored, problem="shell-0"))
+    Release.objects.update(transcripts_are_public=True)
     assert PROMPT in text(client, page(stored, problem="shell-0"))
     client.force_login(cast.owner)
     assert PROMPT in text(client, page(stored, problem="shell-0"))
@@ -165,6 +179,7 @@ def test_published_replies_to_questions_are_read_by_others_after_closing(
     sample = Sample.objects.filter(submission=answered).first()
     assert client.get(reverse("rollout_text", args=[answered.pk, sample.pk, "prompt"])).status_code == 404
     curate.freeze(None, answered.release)
+    Release.objects.update(transcripts_are_public=True)
     shown = text(client, page(answered, problem="qa-1-warps"))
     assert all(words in shown for words in (PROMPT, REPLY, "Read as", "Final: C"))
     assert "which is not the answer" not in shown

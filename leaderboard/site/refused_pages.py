@@ -1,15 +1,18 @@
-"""Answers 503 with words where a part of the site does not answer. The API words its own refusals."""
+"""Answers with words where an address asks for what does not exist, or a part of the site does not answer.
+
+The API words its own refusals.
+"""
 
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
-from leaderboard.errors import Unavailable
+from leaderboard.errors import BadQuery, Unavailable
 
 
-class UnavailablePages:
-    """Middleware for the pages whose view raises Unavailable."""
+class RefusedPages:
+    """Middleware for the pages whose view raises BadQuery (400) or Unavailable (503)."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -19,6 +22,7 @@ class UnavailablePages:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """The page; None for any other error."""
-        if not isinstance(error, Unavailable):
+        if not isinstance(error, BadQuery | Unavailable):
             return None
-        return render(request, "503.html", {"message": error.message}, status=error.status)
+        context = {"message": error.message, "address": request.path}
+        return render(request, f"{error.status}.html", context, status=error.status)
