@@ -14,6 +14,7 @@ from problems.formats.errors import PackRefused
 from problems.formats.functions import inside as functions_inside
 from problems.formats.kernelbench import inside as kernelbench_inside
 from problems.formats.leetgpu import inside as leetgpu_inside
+from problems.formats.mutants import inside as mutants_inside
 from runners.agent.ground.errors import SandboxFault
 from runners.agent.sandbox import Command, Limits, Sandbox
 
@@ -106,8 +107,8 @@ def _workspace(asked: Mapping[str, Any], files: Mapping[str, str]) -> Iterator[P
         folder.chmod(0o755)
         for name, source in PACKAGES.items():
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("many.py", "idle.py"):
-            shutil.copyfile(Path(inside.__file__).parent / name, folder / name)
+        for package, name in ((inside, "many.py"), (mutants_inside, "idle.py")):
+            shutil.copyfile(Path(package.__file__).parent / name, folder / name)
         (folder / "jobs.json").write_text(json.dumps(asked), encoding="utf-8")
         for name, text in files.items():
             path = folder / name
