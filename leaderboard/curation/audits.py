@@ -168,9 +168,17 @@ def _samples(release: Release) -> Mapping[int, Sequence[AuditedSample]]:
 
 
 def _reasons(release: Release) -> Mapping[int, AuditReason]:
-    rows = AuditReason.objects.filter(problem__release=release).select_related("problem", "given_by").order_by("pk")
-    held = (one for one in rows if one.problem.graded_since is None or one.at >= one.problem.graded_since)
-    return {one.problem_id: one for one in held}
+    rows = _present_reasons().filter(problem__release=release).select_related("given_by").order_by("pk")
+    return {one.problem_id: one for one in rows}
+
+
+def reason_of(problem: Problem) -> AuditReason | None:
+    """The organiser's reason for which the problem ranks although an answer that does no work passes it."""
+    return _present_reasons().filter(problem=problem).last()
+
+
+def _present_reasons() -> QuerySet[AuditReason]:
+    return AuditReason.objects.filter(Q(problem__graded_since=None) | Q(at__gte=F("problem__graded_since")))
 
 
 def _less_precise(release: Release) -> Mapping[int, Sequence[str]]:

@@ -5,6 +5,7 @@ The site's worker audits drafts as soon as their references have passed. An orga
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -42,6 +43,7 @@ from problems.formats.mutants.made import mutants_of, why_none
 from problems.formats.mutants.mutant import Mutant
 from problems.formats.submission import IncomingSample, IncomingSubmission
 from problems.models import Problem, Release, ReleaseState
+from problems.spec.record import SolutionRules
 from problems.spec.solution import FileSolution
 
 PRIORITY = 4
@@ -51,8 +53,15 @@ MOST_SETTLED = 20
 """Releases whose audits one turn of the worker settles."""
 _TEST_STEP = "test"
 
-Made = tuple[Problem, Sequence[Mutant], str]
-"""A problem, its mutants, and why there are none."""
+
+@dataclass(frozen=True)
+class AuditPlan:
+    """A problem's mutants with their samples, or why there are none."""
+
+    problem: Problem
+    mutants: Sequence[Mutant] = ()
+    samples: Sequence[IncomingSample] = ()
+    why_not: str = ""
 
 
 def audit(user: Any, release: Release, track: Track) -> Submission | None:
@@ -65,22 +74,32 @@ def audit(user: Any, release: Release, track: Track) -> Submission | None:
         raise NotAllowed("organisers_only", "Only an organiser has a release audited.")
     check_tracks(release, [track])
     rows = references_to_audit(release, track).select_related("problem__release", "current_result").order_by("problem")
-    made = [_made(one) for one in rows]
+    made = [_planned(one) for one in rows]
     if not made:
         words = "No reference passed there whose problem is not audited. Verify the release on the track first."
         raise Refused("nothing_to_audit", f"{release.slug} has nothing to audit on {track.slug}. {words}")
     return _stored(user, release, track, made)
 
 
-def _made(reference: Evaluation) -> Made:
+def _planned(reference: Evaluation) -> AuditPlan:
     problem = reference.problem
     spec = problem.spec
     if why := why_none(spec):
-        return problem, (), why
+        return AuditPlan(problem, why_not=why)
     assert reference.current_result is not None, "it passed"
     most = settings.AUDIT_MUTANTS or DEFAULT_MUTANTS
     mutants = mutants_of(spec, most, printed=_printed(reference.current_result))
-    return problem, mutants, "" if mutants else "no mutant could be made of its reference"
+    if not mutants:
+        return AuditPlan(problem, why_not="no mutant could be made of its reference")
+    rules = spec.rules()
+    return AuditPlan(problem, mutants, [_sample(spec.task_id, rules, n, one) for n, one in enumerate(mutants)])
+
+
+def _sample(task_id: str, rules: SolutionRules, index: int, mutant: Mutant) -> IncomingSample:
+    """Checked as a contestant's files are."""
+    files = list(mutant.files)
+    made = IncomingSample.unchecked(task_id, index, FileSolution(task_id=task_id, files=files))
+    return replace(made, invalid_reason=rules.why_bad(files))
 
 
 def _printed(result: Result) -> str:
@@ -90,13 +109,9 @@ def _printed(result: Result) -> str:
 
 
 @transaction.atomic
-def _stored(user: Any, release: Release, track: Track, made: Sequence[Made]) -> Submission | None:
+def _stored(user: Any, release: Release, track: Track, made: Sequence[AuditPlan]) -> Submission | None:
     submission = None
-    samples = tuple(
-        IncomingSample.unchecked(problem.task_id, n, FileSolution(task_id=problem.task_id, files=list(one.files)))
-        for problem, mutants, _ in made
-        for n, one in enumerate(mutants)
-    )
+    samples = tuple(sample for one in made for sample in one.samples)
     if samples:
         incoming = IncomingSubmission(name=AUDIT, full=False, samples=samples)
         entrant, _ = Entrant.objects.get_or_create(slug=AUDIT, kind=EntrantKind.SYSTEM, defaults={"name": AUDIT})
@@ -106,8 +121,10 @@ def _stored(user: Any, release: Release, track: Track, made: Sequence[Made]) -> 
             return receipt.submission
         submission = receipt.submission
     audits = [
-        ProblemAudit(problem=problem, track=track, submission=submission if mutants else None, why_not=why[:200])
-        for problem, mutants, why in made
+        ProblemAudit(
+            problem=one.problem, track=track, submission=submission if one.mutants else None, why_not=one.why_not[:200]
+        )
+        for one in made
     ]
     ProblemAudit.objects.bulk_create(audits)
     if submission is not None:
@@ -116,9 +133,9 @@ def _stored(user: Any, release: Release, track: Track, made: Sequence[Made]) -> 
     return submission
 
 
-def _identity(metadata: SubmissionMetadata, incoming: IncomingSubmission, made: Sequence[Made]) -> str:
+def _identity(metadata: SubmissionMetadata, incoming: IncomingSubmission, made: Sequence[AuditPlan]) -> str:
     """The same mutants are another audit once a draft's problem has changed."""
-    since = max((problem.graded_since.isoformat() for problem, _, _ in made if problem.graded_since), default="")
+    since = max((one.problem.graded_since.isoformat() for one in made if one.problem.graded_since), default="")
     return hashlib.sha256(f"{site_identity_of(metadata, incoming)}|{since}".encode()).hexdigest()
 
 
@@ -130,9 +147,9 @@ def _reuse(release: Release) -> Reuse | None:
     return Reuse(sources, holding(release, release.previous))
 
 
-def _name_samples(submission: Submission, audits: Sequence[ProblemAudit], made: Sequence[Made]) -> None:
+def _name_samples(submission: Submission, audits: Sequence[ProblemAudit], made: Sequence[AuditPlan]) -> None:
     audit_of = {one.problem_id: one for one in audits}
-    mutants = {problem.pk: found for problem, found, _ in made}
+    mutants = {one.problem.pk: one.mutants for one in made}
     rows = []
     for sample in submission.samples.all():
         one = mutants[sample.problem_id][sample.index]
