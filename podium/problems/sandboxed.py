@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,14 @@ PACKAGES = {
     "leetgpu_inside": Path(leetgpu_inside.__file__).parent,
 }
 """Packages of the sandbox by the names under which jobs import them."""
+
+
+@dataclass(frozen=True)
+class CallBounds:
+    """Bounds of a set's files: wall time of each, and memory of all."""
+
+    seconds_each: float = SECONDS_EACH
+    memory_bytes: int = LIMITS.memory_bytes
 
 
 @dataclass(frozen=True)
@@ -72,20 +80,22 @@ def call_each(
     warm: Sequence[SandboxedCall] = (),
     files: Mapping[str, str] | None = None,
     gpu_uuids: tuple[str, ...] = (),
-    seconds_each: float = SECONDS_EACH,
+    bounds: CallBounds | None = None,
 ) -> list[SandboxedAnswer]:
     """Answers in the order of the jobs. `files` lie in the working folder, by path.
 
     `warm` jobs run before all, in the process from which those of the jobs are forked. Raises PackRefused if nothing
     could be run.
     """
+    within = bounds or CallBounds()
+    limits = replace(LIMITS, memory_bytes=within.memory_bytes)
     asked = {
         "warm": [one.as_json() for one in warm],
-        "seconds": seconds_each,
+        "seconds": within.seconds_each,
         "jobs": [one.as_json() for one in jobs],
     }
     with _workspace(asked, files or {}) as workspace:
-        command = Command("python -m many jobs.json", workspace, LIMITS, gpu_uuids=gpu_uuids)
+        command = Command("python -m many jobs.json", workspace, limits, gpu_uuids=gpu_uuids)
         try:
             outcome = sandbox.run(command)
         except SandboxFault as fault:
