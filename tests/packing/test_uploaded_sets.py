@@ -188,7 +188,7 @@ def test_each_form_becomes_a_pack_of_its_two_problems(cast: Any, kind: PackingKi
 @needs_torch
 def test_a_part_of_a_set_is_read_and_the_rest_is_refused_by_line(cast: Any) -> None:
     files: dict[str, str | bytes] = dict(example(PackingKind.KERNELBENCH))
-    files["set/level1/3_Broken.py"] = "import torch\n\ndef get_inputs(:\n"
+    files["set/level1/3_Broken.py"] = "import torch\n\nclass Model(:\n    pass\n\n\ndef get_inputs():\n    return []\n"
     made = read(cast.organiser, PackingKind.KERNELBENCH, files)
     assert (made.state, made.n_problems, made.counts["refused"]) == ("done", 2, 1)
     (row,) = [one for one in made.report if one["state"] == "refused"]
