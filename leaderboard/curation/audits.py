@@ -91,7 +91,7 @@ class AuditFigures:
 
     @property
     def why_not(self) -> str:
-        """Why it is not audited."""
+        """The reason for which it is not audited."""
         return self.why_none or _NO_RUN
 
     @property
@@ -209,7 +209,7 @@ def references_to_audit(release: Release, track: Track | None = None) -> QuerySe
 
 
 def missing_of(release: Release, figures: Sequence[AuditFigures]) -> Mapping[int, str]:
-    """By problem: what its audit lacks before the problem may rank, in words."""
+    """The audit's reasons, by problem, for which a problem may not rank yet."""
     found = {}
     if release.is_draft:
         if settings.AUDIT_MUTANTS:

@@ -76,7 +76,7 @@ class Packing(models.Model):
 
     @property
     def counts(self) -> dict[str, int]:
-        """Of a set: how many problems were read, read with a change, and refused."""
+        """The numbers of a set's problems that were read, read with a change, and refused."""
         states = [row["state"] for row in self.report]
         return {state: states.count(state) for state in ("read", "changed", "refused")}
 
