@@ -45,6 +45,7 @@ def prepare(port: int) -> None:
         PODIUM_PMPP_URL=f"http://127.0.0.1:{pmpp_port(port)}",
         PODIUM_BROKER_URL="filesystem://",
         PODIUM_DEMO="1",
+        PODIUM_AUDIT_MUTANTS="0",  # an organiser of the demo starts audits, which take minutes
         PODIUM_ALLOWED_HOSTS="localhost,127.0.0.1,[::1]",
         DJANGO_SETTINGS_MODULE="leaderboard.settings",
         PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

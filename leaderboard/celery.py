@@ -16,6 +16,7 @@ SWEEP_SECONDS = 5.0
 COMPARE_SECONDS = 20.0
 VOID_SECONDS = 10.0
 VERIFY_AGAIN_SECONDS = 600.0
+AUDIT_SECONDS = 10.0
 NOTIFY_SECONDS = 5.0
 PACK_SECONDS = 2.0
 NOISE_SECONDS = 3600.0
@@ -44,6 +45,7 @@ def _make_app() -> Celery:
             "sweep": _every("podium.sweep", SWEEP_SECONDS),
             "void": _every("podium.void", VOID_SECONDS),
             "verify again": _every("podium.verify_again", VERIFY_AGAIN_SECONDS),
+            "audit": _every("podium.audit", AUDIT_SECONDS),
             "measure noise": _every("podium.measure_noise", NOISE_SECONDS),
             "notify": _every("podium.notify", NOTIFY_SECONDS),
             "top up": _every("podium.top_up", TOP_UP_SECONDS),

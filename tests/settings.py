@@ -31,4 +31,5 @@ AXES_ENABLED = False
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 Path(STATIC_ROOT).mkdir(parents=True, exist_ok=True)
 ACCOUNT_RATE_LIMITS: dict[str, str] = {}
+AUDIT_MUTANTS = 0  # tests of audits set it
 NODE_CALLS = 64  # races make more calls at once than one process of a site serves

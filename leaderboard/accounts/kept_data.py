@@ -81,6 +81,8 @@ KEPT: Sequence[Kept] = (
          ["problem__task_id", "answer", "answered_at"], _STAYS),
     Kept("appeals", "leaderboard.Appeal", "appealed_by", ["decision_id", "words", "at"], _STAYS),
     Kept("rulings", "leaderboard.Decision", "decided_by", ["kind", "public_reason", "at"], _STAYS),
+    Kept("reasons_about_audits", "leaderboard.AuditReason", "given_by",
+         ["problem__task_id", "public_reason", "at"], _STAYS),
     Kept("answers_for_revisions", "leaderboard.RevisionAnswer", "answered_by",
          ["release__slug", "decision_id", "keeps", "public_reason", "at"], _STAYS),
     Kept("notes", "leaderboard.SampleNote", "author", ["sample_id", "thumb", "text", "at"], _STAYS),

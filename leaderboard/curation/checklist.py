@@ -8,6 +8,7 @@ from enum import StrEnum
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from leaderboard.curation.audits import audits_of
 from leaderboard.curation.revisions import questions
 from leaderboard.curation.verification import SHOWN_LINES, Checked, ProblemVerification, checked, verifications
 from leaderboard.models import ReleaseTrack
@@ -52,6 +53,7 @@ def checklist(release: Release, facts: Checked | None = None) -> list[Item]:
         *_questions(release, problems),
         _promises(release, problems),
         *_verified(release, verified, problems),
+        *_audited(release),
         *_known_bad(problems),
         _licence(release),
         _card(release),
@@ -152,6 +154,22 @@ def _verified(release: Release, found: Sequence[ProblemVerification], problems: 
     if n_nowhere := n_judged - len(found):
         words_nowhere = f"{n_nowhere} problems are skipped on every track"
         yield Item(LineState.ADVICE, "Skipped", words_nowhere, "Offer it on a track that can run them.", "offer")
+
+
+def _audited(release: Release) -> Iterator[Item]:
+    """The audit's figures, and the problems that it says nothing about; nothing before the first audit."""
+    figures = audits_of(release)
+    if all(one.track is None for one in figures):
+        return
+    n_built, n_killed = sum(one.n_built for one in figures), sum(one.n_killed for one in figures)
+    counts = f"{n_killed} of {n_built} answers that do no work were rejected"
+    without = [f"{one.problem.task_id}: {one.why_not}" for one in figures if one.state == "not_audited"]
+    if not without:
+        yield Item(LineState.DONE, "Audit", counts)
+        return
+    remedy = "Whether their checks notice an answer that does no work is not known."
+    detail = f"{counts}; {len(without)} problems are not audited"
+    yield Item(LineState.ADVICE, "Audit", detail, remedy, more=without[:SHOWN_LINES])
 
 
 def _known_bad(problems: Sequence[Problem]) -> Iterator[Item]:

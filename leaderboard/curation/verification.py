@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import Count, F, Max, Prefetch, Q, QuerySet
 
+from leaderboard.curation.audits import AuditFigures, audits_of, missing_of
 from leaderboard.models import Evaluation, EvaluationState, Measurement, ProblemTrack, Result, ResultCase, Track
 from leaderboard.models.entrants.entrant import EARLY_END, EMPTY, KNOWN_BAD, REFERENCE, EntrantKind
 from problems.models import Problem, Release
@@ -166,8 +167,15 @@ def verifications(release: Release, facts: Checked | None = None) -> list[Proble
     rows = ProblemTrack.objects.filter(problem__release=release).exclude(skip_reason="")
     skips = set(rows.values_list("problem_id", "track_id"))
     problems = [one for one in known.problems if one.kind in NODE_KINDS]
+    lacking = missing_of(release, audits_of(release))
     able = [(problem, [one for one in tracks if (problem.pk, one.pk) not in skips]) for problem in problems]
-    return [_verification(problem, chosen, known.evaluations) for problem, chosen in able if chosen or not tracks]
+    found = [_verification(problem, chosen, known.evaluations) for problem, chosen in able if chosen or not tracks]
+    return [_audited(one, lacking.get(one.problem.pk, "")) for one in found]
+
+
+def _audited(found: ProblemVerification, lacking: str) -> ProblemVerification:
+    """Without verification where the audit of a problem that is verified otherwise lacks something."""
+    return ProblemVerification(found.problem, None, missing=lacking) if lacking and not found.missing else found
 
 
 def verified_on(release: Release, track: Track) -> set[int]:
@@ -204,7 +212,8 @@ def of_present_problems(rows: QuerySet[Evaluation]) -> QuerySet[Evaluation]:
 
 def _checks_of(release: Release) -> QuerySet[Evaluation]:
     """The evaluations by which a release is verified, those of its problems as they were included."""
-    return Evaluation.objects.live().filter(submission__release=release, submission__entrant__kind=EntrantKind.SYSTEM)
+    of_system = Evaluation.objects.live().filter(submission__entrant__slug__in=TITLES)
+    return of_system.filter(submission__release=release, submission__entrant__kind=EntrantKind.SYSTEM)
 
 
 def _latest(checks: QuerySet[Evaluation]) -> dict[Key, Evaluation]:
@@ -337,7 +346,29 @@ def verification_report(release: Release, track: Track, facts: Checked | None = 
         report.pending += len(pending)
         report.n_all += len(rows)
         report.passed &= not wrong and not pending and (bool(rows) or slug in (KNOWN_BAD, EARLY_END))
+    _add_audit(report, release, [one for one in audits_of(release) if one.track and one.track.pk == track.pk])
     return report
+
+
+def _add_audit(report: VerificationReport, release: Release, audits: Sequence[AuditFigures]) -> None:
+    """The counts of the answers that do no work, and the problems that those pass; nothing without an audit."""
+    if not audits:
+        return
+    n_built, n_pending = sum(one.n_built for one in audits), sum(one.n_pending for one in audits)
+    n_all, n_killed = sum(len(one.samples) for one in audits), sum(one.n_killed for one in audits)
+    n_idle = n_all - n_built - n_pending
+    report.lines.append(
+        f"Answers that do no work: {n_killed} rejected, {n_built - n_killed} passed, {n_idle} did not run, {n_pending}"
+        " to come"
+    )
+    for one in audits:
+        if one.blocks:
+            report.lines.append(f"  {one.problem.task_id}: {missing_of(release, [one])[one.problem.pk]}.")
+        elif one.state == "not_audited":
+            report.lines.append(f"  Note: {one.problem.task_id}: not audited, because {one.why_not}.")
+    report.pending += n_pending
+    report.n_all += n_all
+    report.passed &= not n_pending and not any(one.blocks for one in audits)
 
 
 def _reused_words(rows: Sequence[Evaluation]) -> str:

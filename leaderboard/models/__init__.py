@@ -13,6 +13,7 @@ from leaderboard.models.curation.clarification import Clarification
 from leaderboard.models.curation.code_pair import CodePair, Fingerprint
 from leaderboard.models.curation.decision import Appeal, Decision, RevisionAnswer
 from leaderboard.models.curation.packing import Packing, PackingState
+from leaderboard.models.curation.problem_audit import AuditMutant, AuditReason, ProblemAudit
 from leaderboard.models.curation.reference_run import ReferenceRun
 from leaderboard.models.curation.rejudge import Rejudge, RejudgeItem, RejudgeState, RoundPlace
 from leaderboard.models.curation.voiding import VoidedResult, Voiding
@@ -31,6 +32,8 @@ __all__ = [
     "ApiToken",
     "Appeal",
     "AuditEntry",
+    "AuditMutant",
+    "AuditReason",
     "BoardSnapshot",
     "Chosen",
     "Clarification",
@@ -58,6 +61,7 @@ __all__ = [
     "PmppRun",
     "PmppRunState",
     "PmppToken",
+    "ProblemAudit",
     "ProblemScore",
     "ProblemTrack",
     "RankedArrays",

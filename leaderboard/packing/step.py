@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from django.conf import settings
 
@@ -13,7 +14,7 @@ from leaderboard.actions.problems import pack_uploads
 from leaderboard.models import Packing
 from leaderboard.packing.process import Stopped, run_podium
 from problems.formats.folder_archive import folder_name
-from problems.formats.packing_events import Begun, Done, Failed, Note
+from problems.formats.packing_events import Begun, Done, Failed, Note, SetRow
 from problems.formats.packing_events import Event as Told
 
 BEAT_SECONDS = 2.0
@@ -43,12 +44,17 @@ class _Progress:
     def __init__(self, held: Packing) -> None:
         self.held = held
         self.notes: list[str] = []
+        self.report: list[dict[str, Any]] = []
         self._next_beat = 0.0
 
     def go_on(self, events: Sequence[Told]) -> bool:
         for one in events:
             if isinstance(one, Note):
                 self.notes.append(one.words.replace("\0", ""))
+            if isinstance(one, SetRow):
+                row = one.model_dump(exclude={"at"})
+                cleaned = {name: said.replace("\0", "") if isinstance(said, str) else said for name, said in row.items()}
+                self.report.append(cleaned)
             if isinstance(one, Begun):
                 self.held.n_begun, self.held.n_problems = one.number, one.n_problems
                 self.held.at = one.name.replace("\0", "")[:200]
@@ -71,11 +77,11 @@ def _pack(progress: _Progress, folder: Path) -> None:
         [
             "pack", str(archive), "--as", held.kind, "--out", str(pack), "--release", held.release,
             "--seconds", str(settings.PACKING_SECONDS + 60), "--memory-mib", str(settings.PACKING_MEMORY_MIB),
-            "--problem-seconds", str(settings.PACKING_PROBLEM_SECONDS),
+            "--problem-seconds", str(settings.PACKING_PROBLEM_SECONDS), "--device", held.device,
         ],
         folder, settings.PACKING_SECONDS, progress.go_on,
     )  # fmt: skip
     if isinstance(ended, Done):
-        pack_uploads.finish(held, pack.read_bytes(), ended.n_problems, progress.notes)
+        pack_uploads.finish(held, pack.read_bytes(), ended.n_problems, progress.notes, progress.report)
     else:
-        pack_uploads.fail(held, ended)
+        pack_uploads.fail(held, ended, progress.report)

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from podium.problems.readers import WARM
-from podium.problems.sandboxed import SandboxedAnswer, SandboxedCall, call_each
+from podium.problems.sandboxed import CallBounds, SandboxedAnswer, SandboxedCall, call_each
 from problems.formats.compute_eval.packs import ProblemPack, write_solution_pack
 from problems.formats.errors import PackRefused
 from problems.formats.functions.pack import read_function_directory
@@ -20,12 +20,14 @@ from problems.spec.solution import FileSolution
 from runners.agent.sandbox import Sandbox
 
 
-def pack_of(read: SetRead, release: str, sandbox: Sandbox, gpu_uuids: tuple[str, ...]) -> tuple[SetRead, ProblemPack]:
+def pack_of(
+    read: SetRead, release: str, sandbox: Sandbox, gpu_uuids: tuple[str, ...], bounds: CallBounds | None = None
+) -> tuple[SetRead, ProblemPack]:
     """The pack of all problems that can be read, and the report with those that could not be packed refused.
 
     Raises PackRefused if no problem is left.
     """
-    manifests = _manifests(read.readable, sandbox, gpu_uuids)
+    manifests = _manifests(read.readable, sandbox, gpu_uuids, bounds)
     kept: list[ProblemRead] = []
     with tempfile.TemporaryDirectory(prefix="podium-set-") as place:
         root = Path(place)
@@ -68,7 +70,7 @@ def write_solutions(target: Path, pack: ProblemPack, solutions: Sequence[FileSol
 
 
 def _manifests(
-    problems: Sequence[ProblemRead], sandbox: Sandbox, gpu_uuids: tuple[str, ...]
+    problems: Sequence[ProblemRead], sandbox: Sandbox, gpu_uuids: tuple[str, ...], bounds: CallBounds | None
 ) -> dict[str, Manifest | str]:
     """The manifest of each problem by its slug, or why it has none."""
     files = {f"definitions/{one.slug}/def.py": one.files["def.py"] for one in problems}
@@ -79,7 +81,8 @@ def _manifests(
         )
         for one in problems
     ]
-    answers = call_each(sandbox, jobs, warm=WARM if not gpu_uuids else (), files=files, gpu_uuids=gpu_uuids)
+    warm = WARM if not gpu_uuids else ()
+    answers = call_each(sandbox, jobs, warm=warm, files=files, gpu_uuids=gpu_uuids, bounds=bounds)
     return {one.slug: _manifest(answer) for one, answer in zip(problems, answers, strict=True)}
 
 

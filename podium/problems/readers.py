@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from podium.problems.sandboxed import SandboxedAnswer, SandboxedCall, call_each
+from podium.problems.sandboxed import CallBounds, SandboxedAnswer, SandboxedCall, call_each
 from problems.formats.compute_eval.packs import ProblemPack
 from problems.formats.errors import PackRefused
 from problems.formats.flashinfer import writing as flashinfer_writing
@@ -28,13 +28,15 @@ WARM = (SandboxedCall("kernelbench_inside.warm:warm"),)
 SOL_TERMS = "SOL-ExecBench's data may be used for evaluation and not be passed on: keep this pack to yourself."
 
 
-def read_set(form: SetFormat, root: Path, device: str, sandbox: Sandbox) -> SetRead:
+def read_set(
+    form: SetFormat, root: Path, device: str, sandbox: Sandbox, bounds: CallBounds | None = None
+) -> SetRead:
     """Read a set. Raises PackRefused if nothing can be read at all."""
     readers: Mapping[str, Callable[[], SetRead]] = {
-        "kernelbench": lambda: _kernelbench(root, device, sandbox),
+        "kernelbench": lambda: _kernelbench(root, device, sandbox, bounds),
         "flashinfer": lambda: _definitions(root, device, "flashinfer", ""),
         "sol-execbench": lambda: _definitions(root, device, "sol-execbench", SOL_TERMS),
-        "leetgpu": lambda: _leetgpu(root, device, sandbox),
+        "leetgpu": lambda: _leetgpu(root, device, sandbox, bounds),
         "tensara": lambda: _tensara(root),
     }
     return _with_unique_slugs(readers[form]())
@@ -57,14 +59,14 @@ def refused(slug: str, source: str, why: str, remedy: str, line: int = 0) -> Pro
     return ProblemRead(slug, source, {}, refused=why, line=line, remedy=remedy)
 
 
-def _kernelbench(root: Path, device: str, sandbox: Sandbox) -> SetRead:
+def _kernelbench(root: Path, device: str, sandbox: Sandbox, bounds: CallBounds | None) -> SetRead:
     files = set_files(root)
     jobs = [
         SandboxedCall("kernelbench_inside.describe:description", (one.text, one.settings))
         for one in files
         if not one.refused
     ]
-    described = iter(call_each(sandbox, jobs, warm=WARM))
+    described = iter(call_each(sandbox, jobs, warm=WARM, bounds=bounds))
     answers = [None if one.refused else next(described) for one in files]
     return SetRead([_kernelbench_problem(*pair, device) for pair in zip(files, answers, strict=True)])
 
@@ -121,12 +123,11 @@ def _definition(root: Path, file: SetDefinitionFile, device: str, dialect: Diale
     return ProblemRead(slug, file.source, written.files, written.notes)
 
 
-def _leetgpu(root: Path, device: str, sandbox: Sandbox) -> SetRead:
+def _leetgpu(root: Path, device: str, sandbox: Sandbox, bounds: CallBounds | None) -> SetRead:
     paths = leetgpu.challenge_files(root)
     texts = [read_text(path) for path in paths]
-    answers = call_each(
-        sandbox, [SandboxedCall("leetgpu_inside.describe:description", (text,)) for text in texts], warm=WARM
-    )
+    jobs = [SandboxedCall("leetgpu_inside.describe:description", (text,)) for text in texts]
+    answers = call_each(sandbox, jobs, warm=WARM, bounds=bounds)
     rows = zip(paths, texts, answers, strict=True)
     return SetRead([_challenge(root, *row, device) for row in rows], leetgpu.TERMS)
 

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from problems.formats.errors import PackRefused
 from problems.formats.functions import inside as functions_inside
 from problems.formats.kernelbench import inside as kernelbench_inside
 from problems.formats.leetgpu import inside as leetgpu_inside
+from problems.formats.mutants import inside as mutants_inside
 from runners.agent.ground.errors import SandboxFault
 from runners.agent.sandbox import Command, Limits, Sandbox
 
@@ -34,6 +35,14 @@ PACKAGES = {
     "leetgpu_inside": Path(leetgpu_inside.__file__).parent,
 }
 """Packages of the sandbox by the names under which jobs import them."""
+
+
+@dataclass(frozen=True)
+class CallBounds:
+    """Bounds of a set's files: wall time of each, and memory of all."""
+
+    seconds_each: float = SECONDS_EACH
+    memory_bytes: int = LIMITS.memory_bytes
 
 
 @dataclass(frozen=True)
@@ -71,20 +80,22 @@ def call_each(
     warm: Sequence[SandboxedCall] = (),
     files: Mapping[str, str] | None = None,
     gpu_uuids: tuple[str, ...] = (),
-    seconds_each: float = SECONDS_EACH,
+    bounds: CallBounds | None = None,
 ) -> list[SandboxedAnswer]:
     """Answers in the order of the jobs. `files` lie in the working folder, by path.
 
     `warm` jobs run before all, in the process from which those of the jobs are forked. Raises PackRefused if nothing
     could be run.
     """
+    within = bounds or CallBounds()
+    limits = replace(LIMITS, memory_bytes=within.memory_bytes)
     asked = {
         "warm": [one.as_json() for one in warm],
-        "seconds": seconds_each,
+        "seconds": within.seconds_each,
         "jobs": [one.as_json() for one in jobs],
     }
     with _workspace(asked, files or {}) as workspace:
-        command = Command("python -m many jobs.json", workspace, LIMITS, gpu_uuids=gpu_uuids)
+        command = Command("python -m many jobs.json", workspace, limits, gpu_uuids=gpu_uuids)
         try:
             outcome = sandbox.run(command)
         except SandboxFault as fault:
@@ -106,8 +117,8 @@ def _workspace(asked: Mapping[str, Any], files: Mapping[str, str]) -> Iterator[P
         folder.chmod(0o755)
         for name, source in PACKAGES.items():
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("many.py", "idle.py"):
-            shutil.copyfile(Path(inside.__file__).parent / name, folder / name)
+        for package, name in ((inside, "many.py"), (mutants_inside, "idle.py")):
+            shutil.copyfile(Path(package.__file__).parent / name, folder / name)
         (folder / "jobs.json").write_text(json.dumps(asked), encoding="utf-8")
         for name, text in files.items():
             path = folder / name

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
@@ -36,6 +36,9 @@ from problems.spec.errors import RecordError
 from problems.spec.function.manifest import Manifest
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.sandbox import Sandbox, SandboxUnavailable, choose
+
+if TYPE_CHECKING:
+    from podium.problems.readers import SetFormat
 
 FINE, FAILED = 0, 2
 UNCONFINED = (
@@ -62,9 +65,10 @@ def pack(
     release: Annotated[str, typer.Option(help="The pack's name where no release.yaml gives one.")],
     seconds: Annotated[int, typer.Option(min=1, help="Wall time after which this process ends in any case.")] = 900,
     problem_seconds: Annotated[float, typer.Option(min=0.1, help="Wall time of one definition.")] = 120.0,
-    memory_mib: Annotated[int, typer.Option(min=64, help="Memory of one definition.")] = 4096,
+    memory_mib: Annotated[int, typer.Option(min=64, help="Memory of one definition, or of all files of a set.")] = 4096,
+    device: Annotated[Literal["gpu", "cpu"], typer.Option(help="Where the tensors of a set's problems are.")] = "gpu",
 ) -> None:
-    """Unpack an archive and make a pack of it. Definitions of function problems run in a sandbox alone.
+    """Unpack an archive and make a pack of it. Definitions and files of sets run in a sandbox alone.
 
     Exit status: 0 written, 2 nothing was written.
     """
@@ -73,9 +77,12 @@ def pack(
     with _told(), tempfile.TemporaryDirectory(prefix="podium-upload-") as folder:
         root = _unpacked(archive, Path(folder))
         with _without(root):
-            made = (
-                _functions(root, release, problem_seconds, memory_mib) if kind == "functions" else _pmpp(root, release)
-            )
+            if kind.is_set:
+                made = _set(kind, root, release, device, problem_seconds, memory_mib)
+            elif kind is PackingKind.FUNCTIONS:
+                made = _functions(root, release, problem_seconds, memory_mib)
+            else:
+                made = _pmpp(root, release)
         write_problem_pack(out, made.metadata_bytes, made.jsonl_bytes)
         _tell(Done(n_problems=len(made.records)))
 
@@ -154,6 +161,20 @@ def _functions(root: Path, release: str, seconds: float, memory_mib: int) -> Pro
     if read_only:
         _tell(Note(words=f"{read_only} function problems were read and not run, because torch is not installed here."))
     return made
+
+
+def _set(
+    kind: PackingKind, root: Path, release: str, device: Literal["gpu", "cpu"], seconds: float, memory_mib: int
+) -> ProblemPack:
+    from podium.problems.sandboxed import CallBounds  # a node's packages load slowly
+    from podium.uploads.sets import pack_set
+
+    box = _confining()
+    try:
+        bounds = CallBounds(seconds, memory_mib << 20)
+        return pack_set(cast("SetFormat", kind.value), root, release, device, box, bounds, _tell)
+    finally:
+        box.close()
 
 
 def _confining() -> Sandbox:

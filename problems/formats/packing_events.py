@@ -14,6 +14,15 @@ class PackingKind(StrEnum):
 
     FUNCTIONS = "functions"
     PMPP = "pmpp"
+    KERNELBENCH = "kernelbench"
+    FLASHINFER = "flashinfer"
+    SOL_EXECBENCH = "sol-execbench"
+    LEETGPU = "leetgpu"
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it is a problem set of another platform, which is read with a report."""
+        return self not in (PackingKind.FUNCTIONS, PackingKind.PMPP)
 
 
 class _Event(BaseModel):
@@ -36,6 +45,18 @@ class Note(_Event):
     words: str
 
 
+class SetRow(_Event):
+    """A problem of a set that was read, read with a change, or refused."""
+
+    at: Literal["set_row"] = "set_row"
+    source: str
+    state: Literal["read", "changed", "refused"]
+    line: int = 0
+    words: str = ""
+    """The changes, or why it is refused."""
+    remedy: str = ""
+
+
 class Done(_Event):
     """The pack is written."""
 
@@ -52,15 +73,15 @@ class Failed(_Event):
 
 
 NO_SANDBOX = "no_sandbox"
-Event = Annotated[Begun | Note | Done | Failed, Field(discriminator="at")]
+Event = Annotated[Begun | Note | SetRow | Done | Failed, Field(discriminator="at")]
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
-def line_of(event: Begun | Note | Done | Failed) -> str:
+def line_of(event: Begun | Note | SetRow | Done | Failed) -> str:
     return event.model_dump_json() + "\n"
 
 
-def event_from(line: str | bytes) -> Begun | Note | Done | Failed | None:
+def event_from(line: str | bytes) -> Begun | Note | SetRow | Done | Failed | None:
     """None for a line that is no event."""
     try:
         return _EVENT.validate_json(line)

@@ -9,6 +9,7 @@ from celery import Task, shared_task
 from celery.signals import worker_shutting_down
 from django.db import DatabaseError
 
+from leaderboard.actions.curation.audit import audit_due, settle_audits
 from leaderboard.actions.rejudging.void_results import continue_voidings
 from leaderboard.blobs import BlobsUnavailable
 from leaderboard.notifications.announce import announce_ended
@@ -30,7 +31,7 @@ from runners.fleet.worker.task_locks import held
 logger = logging.getLogger(__name__)
 RANK_LOCK_SECONDS, SETTLE_LOCK_SECONDS, SWEEP_LOCK_SECONDS, COMPARE_LOCK_SECONDS = 30.0, 30.0, 5.0, 300.0
 VOID_LOCK_SECONDS, VERIFY_LOCK_SECONDS, NOTIFY_LOCK_SECONDS, NOISE_LOCK_SECONDS = 60.0, 60.0, 60.0, 300.0
-SCORE_LOCK_SECONDS = 30.0
+SCORE_LOCK_SECONDS, AUDIT_LOCK_SECONDS = 30.0, 60.0
 """Maximum pauses of these tasks after a worker died during them. A step that takes longer may run twice at the same
 time. That costs time and changes nothing else."""
 
@@ -71,6 +72,12 @@ def void() -> None:
 def verify_again() -> None:
     _alone("verify again", start_due_verifications, VERIFY_LOCK_SECONDS)
     _alone("watch noise", watch_noise, VERIFY_LOCK_SECONDS)
+
+
+@shared_task(name="podium.audit")
+def audit() -> None:
+    _alone("audit", audit_due, AUDIT_LOCK_SECONDS)
+    _alone("settle audits", settle_audits, AUDIT_LOCK_SECONDS)
 
 
 @shared_task(name="podium.measure_noise")

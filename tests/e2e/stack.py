@@ -57,6 +57,7 @@ class Stack(Processes):
             "PODIUM_LEASE_SECONDS": "6",
             "PODIUM_HEARTBEAT_SECONDS": "1",
             "PODIUM_RANKING_INTERVAL_SECONDS": "1",
+            "PODIUM_AUDIT_MUTANTS": "0",
         }
 
     def start(self, problems: Sequence[dict[str, Any]]) -> None:

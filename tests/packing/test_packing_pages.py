@@ -131,7 +131,7 @@ def test_a_site_without_a_sandbox_says_so_before_anything_is_uploaded(cast: Any)
     assert "the site's worker has not looked" in unescape(text(browser.get(reverse(LIST))))
     cache.set("packing-ground", ["bubblewrap is not installed: apt install it", datetime.now(UTC).isoformat()])
     page = text(browser.get(reverse(LIST)))
-    assert "Function problems cannot be packed on this site" in page
+    assert "Function problems and problem sets cannot be packed on this site" in page
     assert "apt install it" in page
     browser.post(reverse(LIST), {"look": "1"})
     assert "has not looked" in text(browser.get(reverse(LIST)))

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from podium.problems.audit.commands import c_edits, python_edits
-from podium.problems.audit.functions import reduced
-from podium.problems.audit.judging import Audited, Judged, Outcome
-from podium.problems.audit.mutants import Mutant, distinct
+from podium.problems.audit.judging import Audited, Judged
+from problems.formats.mutants.mutant import Mutant, distinct
+from problems.formats.mutants.of_commands import c_edits, python_edits
+from problems.formats.mutants.of_functions import reduced
 from problems.spec.solution import SourceFile
+from runners.wire.mutant_outcomes import MutantOutcome
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 AUDITS = sorted(ROOT.glob("examples/*/audit.json"))
@@ -118,7 +119,7 @@ def test_equal_mutants_count_once_and_kinds_take_turns() -> None:
     assert [(one.kind, one.files[0].content) for one in distinct(made, 3)] == [("a", "1"), ("b", "4"), ("a", "2")]
 
 
-def audited(*outcomes: Outcome) -> Audited:
+def audited(*outcomes: MutantOutcome) -> Audited:
     rows = [Judged(mutant("zeros", str(number)), outcome, "") for number, outcome in enumerate(outcomes)]
     return Audited(problem=None, rows=rows)  # type: ignore[arg-type]
 
@@ -132,7 +133,7 @@ def audited(*outcomes: Outcome) -> Audited:
         ((), None, "not_audited"),
     ],
 )
-def test_a_mutant_counts_only_if_it_ran(outcomes: tuple[Outcome, ...], rate: float | None, state: str) -> None:
+def test_a_mutant_counts_only_if_it_ran(outcomes: tuple[MutantOutcome, ...], rate: float | None, state: str) -> None:
     found = audited(*outcomes)
     assert (found.kill_rate, found.state) == (rate, state)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from podium.problems.readers import read_set
-from podium.problems.sandboxed import SandboxedCall, call_each
+from podium.problems.sandboxed import CallBounds, SandboxedCall, call_each
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.formats.kernelbench.checkout import set_files
 from problems.formats.problem_sets import ProblemRead
@@ -88,7 +88,7 @@ def test_a_sets_code_reaches_no_file_no_port_and_no_other_result(sandbox: Sandbo
             SandboxedCall("hostile:connects", [server.getsockname()[1]]), SandboxedCall("hostile:sleeps"),
             SandboxedCall("hostile:ends"), SandboxedCall("hostile:big"),
         ]  # fmt: skip
-        found = call_each(sandbox, calls, files={"hostile.py": HOSTILE}, seconds_each=3)
+        found = call_each(sandbox, calls, files={"hostile.py": HOSTILE}, bounds=CallBounds(3))
     assert found[0].result == "own"
     assert [one.result for one in found[1:]] == [None] * 5
     assert "FileNotFoundError" in found[1].fault

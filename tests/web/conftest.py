@@ -61,6 +61,7 @@ class Site:
             "problem": reverse("problem", args=[slug, problem.slug]),
             "release-submissions": reverse("release_submissions", args=[slug]),
             "changelog": reverse("changelog", args=[slug]),
+            "audit": reverse("audit", args=[slug]),
             "coverage": reverse("coverage", args=[slug]),
             "framed-board": reverse("framed_board", args=[slug]),
             "release-about": reverse("release_about", args=[slug]),

@@ -69,7 +69,7 @@ def _known(release: Release, track: Track) -> dict[CheckedSample, Submission]:
         return {}
     rows = (
         of_present_problems(Evaluation.objects.live())
-        .filter(submission__release=release, submission__entrant__kind=EntrantKind.SYSTEM, track=track)
+        .filter(submission__release=release, submission__entrant__slug__in=TITLES, track=track)
         .exclude(state=EvaluationState.CANCELLED)
         .select_related("sample", "submission__entrant")
         .annotate(task_id=F("problem__task_id"), problem_kind=F("problem__kind"))

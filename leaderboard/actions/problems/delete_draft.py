@@ -10,12 +10,14 @@ from leaderboard.actions.curation.curate import check_organiser
 from leaderboard.errors import Conflict, Refused
 from leaderboard.models import (
     Appeal,
+    AuditReason,
     Clarification,
     Decision,
     Evaluation,
     Flag,
     Measurement,
     PmppRun,
+    ProblemAudit,
     ProblemScore,
     ProblemTrack,
     Rejudge,
@@ -113,6 +115,8 @@ def _delete_runs(draft: Release) -> None:
 def _around_results(draft: Release) -> Iterator[QuerySet[Any]]:
     result = {"result__evaluation__submission__release": draft}
     decisions, measurements = _decisions(draft), Measurement.objects.filter(problem__in=_problems(draft))
+    yield ProblemAudit.objects.filter(problem__in=_problems(draft))
+    yield AuditReason.objects.filter(problem__in=_problems(draft))
     yield Clarification.objects.filter(problem__in=_problems(draft))
     yield _rejudged(draft)
     yield Appeal.objects.filter(decision__in=decisions)

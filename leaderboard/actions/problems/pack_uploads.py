@@ -4,7 +4,7 @@ The row is the truth: a packing that a worker took is its own while state and at
 """
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any
@@ -26,10 +26,20 @@ from problems.formats.packing_events import Failed, PackingKind
 KEPT_FOR = timedelta(days=2)
 MOST_KEPT = 50
 MOST_LOST = 3
-_MARKS = {PackingKind.FUNCTIONS: "def.py", PackingKind.PMPP: "Makefile"}
+_MARKS = {
+    PackingKind.FUNCTIONS: ("def.py", "A folder of function problems has one for each"),
+    PackingKind.PMPP: ("Makefile", "Each task has one"),
+    PackingKind.KERNELBENCH: (".py", "Each problem is one, with a Model"),
+    PackingKind.FLASHINFER: (".json", "Each definition is one, in a folder definitions/"),
+    PackingKind.SOL_EXECBENCH: ("definition.json", "Each problem has one"),
+    PackingKind.LEETGPU: ("challenge.py", "Each challenge has one"),
+}
+"""The end of a file's name that an archive of each kind has, and what it is there."""
 
 
-def upload(user: Any, kind: PackingKind, name: str, content: bytes, release: str) -> Packing:
+def upload(
+    user: Any, kind: PackingKind, name: str, content: bytes, release: str, device: str = "gpu"
+) -> Packing:
     """Queue an archive that was looked through. Raises NotAllowed, Refused or PackRefused."""
     check_organiser(user)
     if not RELEASE_NAME.fullmatch(release):
@@ -40,8 +50,9 @@ def upload(user: Any, kind: PackingKind, name: str, content: bytes, release: str
     sha256 = blobs.uploads().put(content)
     with transaction.atomic():
         made = Packing.objects.create(
-            kind=kind, name=name[:200], release=release, archive_sha256=sha256, archive_bytes=len(content), made_by=user
-        )
+            kind=kind, name=name[:200], release=release, archive_sha256=sha256, archive_bytes=len(content), made_by=user,
+            device=device,
+        )  # fmt: skip
         record(user, "upload to pack", made, kind=str(kind), sha256=sha256[:12], bytes=len(content))
     return made
 
@@ -49,11 +60,8 @@ def upload(user: Any, kind: PackingKind, name: str, content: bytes, release: str
 def _check_archive(kind: PackingKind, content: bytes) -> None:
     """The whole archive is read as the packing will read it, so that what is wrong is told at once."""
     names = [PurePosixPath(name).name for name, _ in read_folder(io.BytesIO(content))]
-    mark = _MARKS[kind]
-    if mark not in names:
-        holds = (
-            "A folder of function problems has one for each" if kind == PackingKind.FUNCTIONS else "Each task has one"
-        )
+    mark, holds = _MARKS[kind]
+    if not any(name == mark or (mark.startswith(".") and name.endswith(mark)) for name in names):
         raise Refused("wrong_kind", f"The archive has no {mark} among its {len(names)} files. {holds}.")
 
 
@@ -65,7 +73,7 @@ def take() -> Packing | None:
     found = Packing.objects.filter(state=PackingState.QUEUED).order_by("pk").first()
     if found is None or not Packing.objects.filter(pk=found.pk, state=PackingState.QUEUED).update(
         state=PackingState.PACKING, attempt=F("attempt") + 1, lease_expires_at=_lease_end(),
-        n_begun=0, n_problems=0, at="", notes=[], faults=[], code="",
+        n_begun=0, n_problems=0, at="", notes=[], faults=[], report=[], code="",
     ):  # fmt: skip
         return None
     found.refresh_from_db()
@@ -82,20 +90,22 @@ def beat(held: Packing) -> bool:
     return bool(_own(held).update(lease_expires_at=_lease_end(), **progress))
 
 
-def finish(held: Packing, pack: bytes, n_problems: int, notes: Sequence[str]) -> bool:
+def finish(
+    held: Packing, pack: bytes, n_problems: int, notes: Sequence[str], report: Sequence[Mapping[str, Any]] = ()
+) -> bool:
     """Store the pack; the archive is needed no more. False if the packing is no more the caller's."""
     sha256, archive = blobs.uploads().put(pack), held.archive_sha256
     ended = _own(held).update(
         state=PackingState.DONE, pack_sha256=sha256, archive_sha256="", n_problems=n_problems, n_begun=n_problems,
-        notes=list(notes), at="", lease_expires_at=None, ended_at=timezone.now(),
+        notes=list(notes), report=list(report), at="", lease_expires_at=None, ended_at=timezone.now(),
     )  # fmt: skip
     _drop(archive, sha256)
     return bool(ended)
 
 
-def fail(held: Packing, why: Failed) -> bool:
+def fail(held: Packing, why: Failed, report: Sequence[Mapping[str, Any]] = ()) -> bool:
     """False if the packing is no more the caller's."""
-    return bool(_own(held).update(**_failed(why)))
+    return bool(_own(held).update(report=list(report), **_failed(why)))
 
 
 def _failed(why: Failed) -> dict[str, Any]:

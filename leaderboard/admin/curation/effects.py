@@ -13,6 +13,7 @@ from leaderboard.actions.curation.effects import on_standings, places_of
 from leaderboard.actions.problems.delete_draft import contents, why_kept
 from leaderboard.actions.rejudging.apply_rejudge import apply, foreseen
 from leaderboard.curation import rejudging, revisions, rounds
+from leaderboard.curation.audits import audits_of, references_to_audit
 from leaderboard.curation.verification import missing_lines, verified_on
 from leaderboard.models import (
     Clarification,
@@ -229,6 +230,21 @@ def of_restoring(request: HttpRequest, problem: Problem) -> Lines:
         *_results_of(problem, "count again"),
         *on_standings(lambda: restore_problem(request.user, problem, _FORESEEN), places_of([problem.release])),
     ]
+
+
+def of_auditing(_request: HttpRequest, release: Release) -> Lines:
+    """Numbers of problems to audit on each track."""
+    places = ReleaseTrack.objects.filter(release=release).select_related("track").order_by("track__slug")
+    counts = [(one.track, references_to_audit(release, one.track).count()) for one in places]
+    return [
+        "No board changes. An answer that does no work and passes makes a report of a fault, which waits for you.",
+        *(f"{track.slug}: {n} problems whose references passed are audited." for track, n in counts),
+    ]
+
+
+def of_audit_reason(_request: HttpRequest, problem: Problem) -> Lines:
+    idle = sorted({sample.title for one in audits_of(problem.release) if one.problem == problem for sample in one.idle})
+    return [f"{problem.task_id} ranks although these pass: {', '.join(idle)}.", "Everybody reads the reason."]
 
 
 def of_erratum(request: HttpRequest, asked: Clarification) -> Lines:

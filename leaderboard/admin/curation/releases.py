@@ -13,6 +13,7 @@ from django.urls import URLPattern, path, reverse
 
 from leaderboard.actions.curation import curate
 from leaderboard.actions.curation.adopt_rules import adopt_rules, may_adopt
+from leaderboard.actions.curation.audit import audit, give_reason, needs_reason
 from leaderboard.actions.curation.baselines import submit_baselines
 from leaderboard.actions.curation.carry import carry
 from leaderboard.actions.curation.decide import restore_problem, void_problem
@@ -144,6 +145,12 @@ def _verify(request: HttpRequest, release: Release, said: dict[str, Any]) -> Out
     """Queue the checks; the release's page then shows how far they are. Asking again changes nothing."""
     verify(request.user, release, said["track"])
     return HttpResponseRedirect(reverse("admin:problems_release_change", args=[release.pk]) + "#verification")
+
+
+def _audit(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
+    """Queue the audit, whose page then shows how far it is."""
+    audit(request.user, release, said["track"])
+    return HttpResponseRedirect(reverse("audit", args=[release.slug]))
 
 
 def _submit_baselines(request: HttpRequest, release: Release, said: dict[str, Any]) -> Outcome:
@@ -305,6 +312,11 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
             form=_offered_track, offered=_is_offered, effect=effects.of_verifying,
         ),
         Act(
+            "audit", "Audit", "A node judges answers that do no work. Drafts are audited when they are verified.",
+            _audit, form=_offered_track, offered=lambda release: not release.is_draft and _is_offered(release),
+            effect=effects.of_auditing,
+        ),
+        Act(
             "import-results", "Import results",
             "Graded rows measured elsewhere, on the track's own hardware; shown as imported. Nothing is queued.",
             _import_results, form=_results_form,
@@ -418,6 +430,11 @@ def _restore(request: HttpRequest, problem: Problem, said: dict[str, Any]) -> Ou
     return [f"The erratum of {problem} is undone: it counts again in every score of {problem.release}."]
 
 
+def _give_reason(request: HttpRequest, problem: Problem, said: dict[str, Any]) -> Outcome:
+    give_reason(request.user, problem, said["reason"])
+    return [f"{problem} ranks. Its page and the audit of {problem.release} show the reason."]
+
+
 def _is_void(problem: Problem) -> bool:
     return Decision.objects.errata().filter(problem=problem).exists()
 
@@ -437,6 +454,10 @@ class ProblemAdmin(ReadOnlyAdmin):
         Act(
             "undo-erratum", "Undo the erratum", "The problem counts again. The erratum stays in the log.", _restore,
             form=lambda _row: ReasonForm, offered=_is_void, effect=effects.of_restoring,
+        ),
+        Act(
+            "audit-reason", "Say why it ranks", "An answer that does no work passes it; the reason stands on its page.",
+            _give_reason, form=lambda _row: ReasonForm, offered=needs_reason, effect=effects.of_audit_reason,
         ),
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from leaderboard.admin.drafts.fields import ReleaseNameField
 from leaderboard.admin.drafts.pages import page
 from leaderboard.admin.drafts.sent_file import REFUSALS, faults_of
 from leaderboard.models import Packing
-from leaderboard.models.curation.packing import KINDS
+from leaderboard.models.curation.packing import DEVICES, KINDS
 from leaderboard.packing import ground
 from problems.formats.bounded import DEFAULT_LIMITS, MEBIBYTE
 from problems.formats.packing_events import NO_SANDBOX, PackingKind
@@ -29,8 +29,13 @@ class PackingForm(forms.Form):
     kind = forms.ChoiceField(
         label="It holds", choices=KINDS,
         help_text="Function problems: a folder with def.py and problem.md for each, those of other kinds among them."
-        " A PMPP checkout: a folder with a Makefile for each task, as eval-tasks/ch05-matmul-tiled.",
-    )  # fmt: skip
+        " A PMPP checkout: a folder with a Makefile for each task, as eval-tasks/ch05-matmul-tiled. A problem set: the"
+        " folder as its platform has it.",
+    )
+    device = forms.ChoiceField(
+        label="Tensors are on", choices=DEVICES, initial="gpu", required=False,
+        help_text="Of a problem set: CPU makes problems for CPU tracks.",
+    )  # fmt: skip  # fmt: skip
     release = ReleaseNameField(
         label="Name of the release",
         help_text="As spring-2027: the name inside the pack, where the folder has no release.yaml.",
@@ -49,16 +54,18 @@ def uploads(admin: ActingAdmin, request: HttpRequest) -> HttpResponse:
         ground.forget()
         messages.success(request, "The site's worker looks again within seconds. Open this page again then.")
         return redirect("admin:problems_release_packings")
-    form = PackingForm(request.POST, request.FILES) if request.method == "POST" else PackingForm()
+    asked = {"kind": request.GET.get("kind", PackingKind.FUNCTIONS)}
+    form = PackingForm(request.POST, request.FILES) if request.method == "POST" else PackingForm(initial=asked)
     faults: Any = ()
     if form.is_bound and form.is_valid():
         said = form.cleaned_data
         upload = said["archive"]
         try:
             made = pack_uploads.upload(
-                request.user, PackingKind(said["kind"]), upload.name, upload.read(), said["release"]
-            )
-            return redirect(made)
+                request.user, PackingKind(said["kind"]), upload.name, upload.read(), said["release"],
+                said["device"] or "gpu",
+            )  # fmt: skip
+            return redirect(f"{made.get_absolute_url()}{_query(request)}")
         except REFUSALS as refused:
             faults = faults_of(refused)
     return page(
@@ -71,17 +78,30 @@ def uploads(admin: ActingAdmin, request: HttpRequest) -> HttpResponse:
 
 def upload(admin: ActingAdmin, request: HttpRequest, packing: int) -> HttpResponse:
     """The page of an upload: its progress, its faults, or the way to import its pack."""
-    return page(admin, request, "upload", f"Pack of {_row(packing).name}", **_context(packing))
+    return page(admin, request, "upload", f"Pack of {_row(packing).name}", **_context(request, packing))
 
 
 def state(_admin: ActingAdmin, request: HttpRequest, packing: int) -> HttpResponse:
     """The part of the page that it asks for every two seconds until the packing has ended."""
-    return render(request, "admin/drafts/parts/upload_state.html", _context(packing))
+    return render(request, "admin/drafts/parts/upload_state.html", _context(request, packing))
 
 
-def _context(packing: int) -> Mapping[str, Any]:
+def _context(request: HttpRequest, packing: int) -> Mapping[str, Any]:
     row = _row(packing)
-    return {"packing": row, "lacks_sandbox": row.code == NO_SANDBOX, "days": pack_uploads.KEPT_FOR.days}
+    return {
+        "packing": row, "lacks_sandbox": row.code == NO_SANDBOX, "days": pack_uploads.KEPT_FOR.days,
+        "into": _into(request), "into_query": _query(request),
+    }  # fmt: skip
+
+
+def _into(request: HttpRequest) -> str:
+    """The draft into which the pack is to be imported, as the address names it; "" for none."""
+    given = request.GET.get("into", "")
+    return given if given.isascii() and given.isdigit() else ""
+
+
+def _query(request: HttpRequest) -> str:
+    return f"?into={_into(request)}" if _into(request) else ""
 
 
 def _row(packing: int) -> Packing:

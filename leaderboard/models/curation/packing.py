@@ -1,6 +1,6 @@
 """An uploaded folder of problems that the site's worker makes a pack of, in a process and a sandbox of its own."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -20,13 +20,24 @@ class PackingState(models.TextChoices):
     FAILED = "failed", "Failed"
 
 
-KINDS = [(PackingKind.FUNCTIONS.value, "Function problems"), (PackingKind.PMPP.value, "PMPP checkout")]
+KINDS = [
+    (PackingKind.FUNCTIONS.value, "Function problems"),
+    (PackingKind.PMPP.value, "PMPP checkout"),
+    (PackingKind.KERNELBENCH.value, "Problem set: KernelBench"),
+    (PackingKind.FLASHINFER.value, "Problem set: FlashInfer Trace"),
+    (PackingKind.SOL_EXECBENCH.value, "Problem set: SOL-ExecBench"),
+    (PackingKind.LEETGPU.value, "Problem set: LeetGPU"),
+]
+DEVICES = [("gpu", "GPU"), ("cpu", "CPU")]
 
 
 class Packing(models.Model):
     """One upload. Archive and pack lie in the store of uploads until the row is swept."""
 
-    kind = models.CharField(max_length=10, choices=KINDS)
+    kind = models.CharField(max_length=20, choices=KINDS)
+    device = models.CharField(
+        max_length=3, choices=DEVICES, default="gpu", help_text="Where the tensors of a set's problems are."
+    )
     name = models.CharField(max_length=200, help_text="The uploaded file's.")
     release = models.CharField(max_length=60, help_text="The pack's name where the archive has no release.yaml.")
     archive_sha256 = models.CharField(max_length=64, blank=True, help_text="Empty once the pack is made.")
@@ -41,6 +52,9 @@ class Packing(models.Model):
     n_problems = models.PositiveIntegerField(default=0)
     at = models.CharField(max_length=200, blank=True, help_text="The problem that is being packed.")
     notes = models.JSONField(default=list, help_text="What authors should know of the pack.")
+    report = models.JSONField(
+        default=list, help_text="Of a set: each problem with its state, line, reason and what would help."
+    )
     code = models.CharField(max_length=40, blank=True, help_text="Of the reason why it failed.")
     faults = models.JSONField(default=list)
     pack_sha256 = models.CharField(max_length=64, blank=True)
@@ -59,6 +73,17 @@ class Packing(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("admin:problems_release_packing", args=[self.pk])
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers of a set's problems that were read, read with a change, and refused."""
+        states = [row["state"] for row in self.report]
+        return {state: states.count(state) for state in ("read", "changed", "refused")}
+
+    @property
+    def shown_report(self) -> list[dict[str, Any]]:
+        """The rows of problems that were changed or refused."""
+        return [row for row in self.report if row["state"] != "read"]
 
     @property
     def is_open(self) -> bool:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.models.entrants.team import MANAGING, READING, SUBMITTING, Membership, Team, TeamRole
 
-REFERENCE, EMPTY, KNOWN_BAD, EARLY_END = "_reference", "_empty", "_known-bad", "_early-end"
+REFERENCE, EMPTY, KNOWN_BAD, EARLY_END, AUDIT = "_reference", "_empty", "_known-bad", "_early-end", "_audit"
 """Slugs and names of the system entrants; nobody else's begins with an underscore."""
 
 

@@ -14,6 +14,7 @@ from leaderboard.charts.results import processes as process_charts
 from leaderboard.charts.results import roofline as charts
 from leaderboard.charts.results import runtimes as runtime_charts
 from leaderboard.charts.results import sizes as size_charts
+from leaderboard.curation.audits import reason_of
 from leaderboard.errors import refuse_unknown
 from leaderboard.models import Decision, ProblemTrack, Track
 from leaderboard.results.rates import DeclaredWork, cases_with_time
@@ -114,6 +115,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
         "languages": languages, "written_in": written_in, **_starter(request, spec),
         "figures": problem_figures(request.user, found, track, ranking, case, _asked(request, found)),
         "voided": Decision.objects.errata().filter(problem=found).select_related("earlier__decided_by").first(),
+        "audit_reason": reason_of(found),
     }  # fmt: skip
     content = _content(request, found, spec, track) if is_readable else {}
     return release_context(request, release, "problems") | clarifications_context(request, found) | context | content

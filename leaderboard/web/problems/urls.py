@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from leaderboard.web.problems import clarifications, coverage, problem
+from leaderboard.web.problems import audit, clarifications, coverage, problem
 
 urlpatterns = [
+    path("releases/<slug:slug>/audit/", audit.audit, name="audit"),
     path("releases/<slug:slug>/coverage/", coverage.coverage, name="coverage"),
     path("releases/<slug:slug>/problems/", problem.problems, name="problems"),
     path("releases/<slug:slug>/problems/<slug:problem_slug>/", problem.problem, name="problem"),

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from podium.evaluation.run import limits_of
-from podium.problems.audit.mutants import Mutant
+from problems.formats.mutants.mutant import Mutant
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.record import ProblemRecord
 from problems.spec.solution import FileSolution, SourceFile
@@ -16,18 +16,10 @@ from runners.agent.ground.events import Progress
 from runners.agent.job.job import Job
 from runners.agent.judges.registry import Judges
 from runners.wire.job import JobRules, Sides
+from runners.wire.mutant_outcomes import MutantOutcome, outcome_of
 from runners.wire.protocol import Report, Verdict
 
-Outcome = Literal["killed", "survived", "not_run"]
 State = Literal["passed", "survivors", "not_audited"]
-RAN = {
-    "function": {Verdict.WRONG_ANSWER: "killed", Verdict.PASSED: "survived"},
-    "command": {
-        Verdict.WRONG_ANSWER: "killed", Verdict.TEST_FAILED: "killed", Verdict.TIMED_OUT: "killed",
-        Verdict.PASSED: "survived",
-    },
-}  # fmt: skip
-"""The outcomes of verdicts by kind of problem. With any other verdict the mutant was not built or gave no answer."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +27,7 @@ class Judged:
     """A mutant's outcome. `verdict` is the judge's, or `fault`."""
 
     mutant: Mutant
-    outcome: Outcome
+    outcome: MutantOutcome
     verdict: str
     explained: str = ""
     """The reason for which a survivor is no fault of the check, by a person."""
@@ -131,8 +123,7 @@ class Auditor:
             verdict = self._report(problem, mutant.files).verdict
         except (SandboxFault, UnusableProblem, OSError):
             return Judged(mutant, "not_run", "fault")
-        outcome: Any = RAN.get(problem.kind.value, {}).get(verdict, "not_run")
-        return Judged(mutant, outcome, verdict.value)
+        return Judged(mutant, outcome_of(problem.kind.value, verdict), verdict.value)
 
     def _report(self, problem: ProblemRecord, files: Sequence[SourceFile]) -> Report:
         listed = list(files)

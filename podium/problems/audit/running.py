@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from podium.problems.audit import commands, functions
 from podium.problems.audit.judging import Audited, Auditor, Judged
-from podium.problems.audit.mutants import Mutant, distinct
 from podium.problems.readers import WARM
 from podium.problems.sandboxed import SandboxedCall, call_each
 from problems.formats.compute_eval.packs import ProblemPack
+from problems.formats.mutants import made
 from problems.spec.command.problem import CommandProblem
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.record import ProblemRecord
@@ -37,26 +36,20 @@ def audited(
 def _audited(
     problem: FunctionProblem | CommandProblem, auditor: Auditor, sandbox: Sandbox, most: int, tell: Tell
 ) -> Audited:
-    if isinstance(problem, FunctionProblem) and not {"python", "triton"} & set(problem.languages):
-        return Audited(problem, why_not="it takes no solution in Python, as these mutants are")
+    if why := made.why_none(problem):
+        return Audited(problem, why_not=why)
     why_not, printed = auditor.reference(problem)
     if why_not:
         return Audited(problem, why_not=why_not)
-    made = distinct(_mutants(problem, sandbox, printed), most)
-    rows = auditor.judged(problem, made, lambda one: tell(problem, one))
+    mutants = made.mutants_of(problem, most, printed=printed, operations=_operations(problem, sandbox))
+    rows = auditor.judged(problem, mutants, lambda one: tell(problem, one))
     built = any(one.outcome != "not_run" for one in rows)
     return Audited(problem, rows, why_not="" if built else "no mutant was built and ran")
 
 
-def _mutants(problem: FunctionProblem | CommandProblem, sandbox: Sandbox, printed: str) -> Iterator[Mutant]:
-    if isinstance(problem, CommandProblem):
-        return commands.mutants_of(problem, printed)
-    return functions.mutants_of(problem, _operations(problem, sandbox))
-
-
-def _operations(problem: FunctionProblem, sandbox: Sandbox) -> int:
+def _operations(problem: FunctionProblem | CommandProblem, sandbox: Sandbox) -> int:
     """The number of operations of a torch reference; 0 for numpy's, and where they cannot be counted."""
-    if problem.manifest.arrays != "torch":
+    if not isinstance(problem, FunctionProblem) or problem.manifest.arrays != "torch":
         return 0
     job = SandboxedCall("idle:operations", ("problem/def.py", "cpu", problem.device == "gpu"))
     files = {"problem/def.py": problem.definition.content}

@@ -28,11 +28,11 @@ RELEASE, PROBLEM = "problems_release", "problems_problem"
 
 TELLING = {
     "Release": {
-        "next-revision", "verify", "submit-baselines", "answer-revision", "publish", "reveal", "correct-ranking",
+        "next-revision", "verify", "audit", "submit-baselines", "answer-revision", "publish", "reveal", "correct-ranking",
         "adopt-rules", "carry", "freeze", "measure-anew", "delete-draft", "export", "export-redacted",
         "front-page", "off-front-page",
     },
-    "Problem": {"void", "undo-erratum"},
+    "Problem": {"void", "undo-erratum", "audit-reason"},
     "Submission": {"cancel", "rerun", "retract"},
     "Evaluation": {"rerun"},
     "Rejudge": {"apply", "drop", "pause", "resume"},

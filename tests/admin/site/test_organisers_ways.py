@@ -74,7 +74,7 @@ def _pages(cast: factories.Cast) -> dict[str, str]:
     problem_page = reverse("admin:problems_problem_change", args=[problem.pk])
     of_release = (
         "board", "charts", "problems", "release_submissions", "release_failures", "release_about", "release_flags",
-        "decisions", "changelog", "coverage",
+        "decisions", "changelog", "coverage", "audit",
     )  # fmt: skip
     entrant_page = reverse("admin:leaderboard_entrant_change", args=[cast.entrant.pk])
     submission_page = reverse("admin:leaderboard_submission_change", args=[stored.pk])

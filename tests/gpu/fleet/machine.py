@@ -64,6 +64,7 @@ class Machine(Processes):
             "PODIUM_SITE_URL": self.url,
             "XDG_RUNTIME_DIR": str(self.work / "site"),  # for gunicorn's control socket
             "PODIUM_HEARTBEAT_SECONDS": str(HEARTBEAT_SECONDS),
+            "PODIUM_AUDIT_MUTANTS": "0",
         }
 
     @property

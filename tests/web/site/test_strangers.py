@@ -120,6 +120,7 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "framed_board": (_release, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),  # as a stranger, whoever asks
     "release_feed": (_release, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "changelog": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
+    "audit": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "coverage": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "card": (_release, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "badge": (_badge, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from problems.spec.solution import SourceFile
 
+LESS_WORK = frozenset({"operation left out", "grid halved", "loop halved"})
+"""Kinds that do a part of the work. One that passes may be right; a person sees to that."""
+
 
 @dataclass(frozen=True)
 class Mutant:

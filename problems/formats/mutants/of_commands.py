@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from podium.problems.audit.mutants import Mutant
 from problems.formats.compute_eval.languages import parser_for
+from problems.formats.mutants.mutant import Mutant
 from problems.spec.command.problem import CommandProblem
 from problems.spec.solution import FileSolution, SourceFile
 
@@ -31,14 +31,14 @@ def mutants_of(problem: CommandProblem, printed: str) -> Iterator[Mutant]:
     reference = problem.baseline_solution
     if not isinstance(reference, FileSolution):
         return
+    if any(file.path.endswith((*C_SUFFIXES, ".py")) for file in reference.files):
+        files = [_printing(file, printed) for file in reference.files]
+        yield Mutant("prints the reference's output", "", tuple(files))
     for number, file in enumerate(reference.files):
         for kind, place, text in _edits(file):
             changed = SourceFile(path=file.path, content=text)
             files = [*reference.files[:number], changed, *reference.files[number + 1 :]]
             yield Mutant(kind, f"{file.path} {place}", tuple(files))
-    if any(file.path.endswith((*C_SUFFIXES, ".py")) for file in reference.files):
-        files = [_printing(file, printed) for file in reference.files]
-        yield Mutant("prints the reference's output", "", tuple(files))
 
 
 def _edits(file: SourceFile) -> Iterator[Edit]:

@@ -5,8 +5,8 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from podium.problems import inside
-from podium.problems.audit.mutants import Mutant
+from problems.formats.mutants import inside
+from problems.formats.mutants.mutant import Mutant
 from problems.formats.set_folders import embedded
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.function.signature import python_signature
