@@ -1,12 +1,15 @@
 """The site's Celery app: `celery -A leaderboard worker --beat --pool threads` ranks, settles, sweeps and tops up."""
 
 import os
+import sys
 from typing import Any
 
 from celery import Celery
 from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+if "leaderboard.settings" not in sys.modules:  # Celery's own program: a page or a command has loaded them before
+    os.environ.setdefault("PODIUM_SERVES", "worker")
 
 QUEUE, LONG_QUEUE = "site", "site.long"
 TOP_UP_SECONDS = 1.0

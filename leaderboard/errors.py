@@ -37,3 +37,10 @@ class Unavailable(Refused):
     """A part of the site does not answer. The same request may succeed later."""
 
     status = 503
+
+
+class DatabaseUnavailable(Unavailable):
+    """The database does not answer, or not within the limits of a lock or a statement."""
+
+    def __init__(self) -> None:
+        super().__init__("database_unavailable", "The site's database is busy. Please try again in a while.")

@@ -25,6 +25,7 @@ from runners.agent.sandbox import Sandbox, SandboxUnavailable, choose
 from runners.agent.settings import NodeSettings
 from runners.agent.upkeep import introduce
 from runners.wire.broker import celery_settings
+from runners.wire.log_lines import JSON, JsonLines
 from runners.wire.protocol import PROTOCOL_VERSION, Capabilities, Hello, HelloReply
 
 logger = logging.getLogger("podium.node")
@@ -46,12 +47,15 @@ def node(
     """Serve the tracks that this node is granted. Stops on Ctrl-C or SIGTERM and gives its leases back.
 
     Needs PODIUM_SITE_URL, and PODIUM_NODE_TOKEN or --join; PODIUM_BROKER_URL if the site tells none. May have
-    PODIUM_SANDBOX, PODIUM_VAR_DIR, PODIUM_NODE_SLOTS, PODIUM_NODE_NAME and PODIUM_CELERY_EVENTS.
+    PODIUM_SANDBOX, PODIUM_VAR_DIR, PODIUM_NODE_SLOTS, PODIUM_NODE_NAME, PODIUM_LOG_FORMAT and PODIUM_CELERY_EVENTS.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         settings = NodeSettings.read(joins=bool(join))
+        if settings.log_format == JSON:
+            for handler in logging.getLogger().handlers:
+                handler.setFormatter(JsonLines())
         for made in make_needed():
             if not made.was_there:
                 logger.log(logging.INFO if made.path else logging.WARNING, made.words)

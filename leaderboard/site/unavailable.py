@@ -1,15 +1,27 @@
 """Answers 503 with words where a part of the site does not answer. The API words its own refusals."""
 
+import logging
 from collections.abc import Callable
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
-from leaderboard.errors import Unavailable
+from leaderboard.errors import DatabaseUnavailable, Unavailable
+
+logger = logging.getLogger(__name__)
+
+
+def meant_by(error: Exception) -> Exception:
+    """The refusal that an error of the database means, which is logged; any other error as it is."""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return error
+    logger.error("the database does not answer: %s", error)
+    return DatabaseUnavailable()
 
 
 class UnavailablePages:
-    """Middleware for the pages whose view raises Unavailable."""
+    """Middleware for the pages whose view raises Unavailable, or to which the database does not answer in time."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -19,6 +31,7 @@ class UnavailablePages:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """The page; None for any other error."""
-        if not isinstance(error, Unavailable):
+        refusal = meant_by(error)
+        if not isinstance(refusal, Unavailable):
             return None
-        return render(request, "503.html", {"message": error.message}, status=error.status)
+        return render(request, "503.html", {"message": refusal.message}, status=refusal.status)

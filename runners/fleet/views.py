@@ -39,6 +39,7 @@ from runners.wire.batches import ClaimRequest, NodeBeat
 from runners.wire.broker import Rarely
 from runners.wire.health import NodeHealth
 from runners.wire.join import JoinReply, JoinRequest
+from runners.wire.log_lines import lines_about, note
 from runners.wire.protocol import (
     MAX_BLOB_BYTES,
     SERVED_VERSIONS,
@@ -70,7 +71,7 @@ def _refusing(view: View) -> View:
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         note_alive(request)
         try:
-            with GATE.turn() as has_turn:
+            with lines_about(), GATE.turn() as has_turn:
                 if not has_turn:
                     return _turned_away(request, kwargs)
                 RENEWALS.write_if_due()
@@ -145,6 +146,7 @@ def _attempt(request: HttpRequest, pk: UUID, rows: QuerySet[Attempt] | None = No
         _node(request)
     if attempt is None or not constant_time_compare(attempt.token_digest, claims.digest_of(secret)):
         raise NodeRefused(404, "unknown_attempt", "This node has no such attempt.")
+    note(attempt=attempt.pk, evaluation=attempt.job.evaluation_id)
     _seen(attempt.node)
     return attempt
 
