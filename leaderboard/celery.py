@@ -22,6 +22,7 @@ VERIFY_AGAIN_SECONDS = 600.0
 NOTIFY_SECONDS = 5.0
 PACK_SECONDS = 2.0
 NOISE_SECONDS = 3600.0
+COLLECT_SECONDS = 3600.0
 
 
 def _every(task: str, seconds: float, queue: str = QUEUE) -> dict[str, Any]:
@@ -50,6 +51,7 @@ def _make_app() -> Celery:
             "measure noise": _every("podium.measure_noise", NOISE_SECONDS),
             "notify": _every("podium.notify", NOTIFY_SECONDS),
             "top up": _every("podium.top_up", TOP_UP_SECONDS),
+            "collect": _every("podium.collect", COLLECT_SECONDS, LONG_QUEUE),
             "pack": _every("podium.pack", PACK_SECONDS, LONG_QUEUE),
         },
     )

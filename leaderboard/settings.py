@@ -195,6 +195,8 @@ NODE_BROKER_URL = env.text("PODIUM_NODE_BROKER_URL", "")
 BROKER_FOLDER = VAR_DIR / "broker"
 CELERY_EVENTS = env.boolean("PODIUM_CELERY_EVENTS", False)
 METRICS_TOKEN = env.text("PODIUM_METRICS_TOKEN", "")
+LOG_DAYS = env.integer("PODIUM_LOG_DAYS", 0, least=0)
+COLLECT_BLOBS = env.boolean("PODIUM_COLLECT_BLOBS", False)
 BLOB_URL = env.text("PODIUM_BLOB_URL", str(VAR_DIR / "blobs"))
 
 STORAGES = {
