@@ -23,7 +23,7 @@ from leaderboard.errors import Unavailable
 
 CHUNK_BYTES = 1024 * 1024
 GRACE = timedelta(days=2)
-"""A blob that was stored, or stored again, within it is never collected: the row that will name it may be on its way."""
+"""A blob that was stored, or stored again, within it is never collected: a row that names it may be on its way."""
 SHA256_DIGITS = 64
 
 logger = logging.getLogger(__name__)
