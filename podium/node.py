@@ -19,6 +19,7 @@ from runners.agent.identity import Joined, state_id
 from runners.agent.link.client import SiteClient
 from runners.agent.link.outbox import Outbox
 from runners.agent.link.problem_store import ProblemStore
+from runners.agent.link.shared_builds import SharedBuilds
 from runners.agent.native_programs import make_needed
 from runners.agent.node import Agent
 from runners.agent.sandbox import Sandbox, SandboxUnavailable, choose
@@ -91,7 +92,10 @@ def serve(settings: NodeSettings, sandbox: Sandbox, found: Capabilities, stay: S
     gpus = Gpus.open() if found.gpus else None
     keeper = keeper_of(found.gpus, gpus, folder, client.health)
     slots = settings.slots
-    judges = assemble(terms.node, folder, sandbox, found, gpus, keeper, build_slots=slots, run_slots=slots)
+    judges = assemble(
+        terms.node, folder, sandbox, found, gpus, keeper, build_slots=slots, run_slots=slots,
+        elsewhere=SharedBuilds(client, found.gpus),
+    )  # fmt: skip
     environment = judges.environment
     grader = Grader(client, judges, ProblemStore(folder / "problems"))
     if stay.join_token and (complaint := grader.self_test()):

@@ -30,9 +30,10 @@ from runners.fleet.attempts.returns import give_back
 from runners.fleet.attempts.work import for_node
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant
-from runners.fleet.nodes import beats, joining
+from runners.fleet.nodes import beats, joining, shared_builds
 from runners.fleet.nodes import health as healths
 from runners.fleet.nodes import hello as hellos
+from runners.fleet.nodes.shared_builds import Advice
 from runners.fleet.nodes.shedding import GATE, HELD_BEYOND_SECONDS, retry_after_seconds
 from runners.fleet.queue.owner import owner_of
 from runners.wire.batches import ClaimRequest, NodeBeat
@@ -41,6 +42,7 @@ from runners.wire.health import NodeHealth
 from runners.wire.join import JoinReply, JoinRequest
 from runners.wire.log_lines import lines_about, note
 from runners.wire.protocol import (
+    BUILD_DIGEST,
     MAX_BLOB_BYTES,
     SERVED_VERSIONS,
     Heartbeat,
@@ -295,6 +297,22 @@ def blob(request: HttpRequest, attempt: UUID, sha256: str) -> HttpResponseBase:
         is_here = sha256 in held.uploads and blobs.store().has(sha256)
         return HttpResponse(status=200 if is_here else 404)
     return _get(held, sha256)
+
+
+@csrf_exempt
+@require_http_methods(["POST", "PUT"])
+@_refusing
+def build(request: HttpRequest, key: str) -> HttpResponseBase:
+    node = _node(request)
+    if request.method == "PUT":
+        shared_builds.take(node, key, _length(request, MAX_BLOB_BYTES), request)  # type: ignore[arg-type]
+        return HttpResponse(status=204)
+    answer = shared_builds.ask(node, key)
+    if answer.advice is not Advice.FETCH:
+        return HttpResponse(status=answer.advice)
+    content = _file(answer.sha256)
+    content[BUILD_DIGEST] = answer.sha256
+    return content
 
 
 def _get(attempt: Attempt, sha256: str) -> HttpResponseBase:
