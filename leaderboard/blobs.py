@@ -173,7 +173,7 @@ class FolderBlobs:
             (self.root / _place(sha256)).unlink(missing_ok=True)
 
     def collect(self, sha256: str, before: datetime) -> bool:
-        """Moved aside first: a `put_file` at the same time has made it young before that, or finds no file."""
+        """The file is moved aside first: a `put_file` at the same time has made it young before that, or finds no file."""
         path = self.root / _place(sha256)
         aside = path.with_name(f"{sha256}.collected")
         with _answering(OSError):
@@ -247,7 +247,7 @@ class StorageBlobs:
             self.storage.delete(_place(sha256))
 
     def collect(self, sha256: str, before: datetime) -> bool:
-        """Such a store has no move: an upload between look and deletion, some milliseconds, is lost. Its node is told
+        """This store has no move: an upload between look and deletion, some milliseconds, is lost. Its node is told
         so by the answer to its report, and sends it again."""
         at = self.stored_at(sha256)
         if at is None or at >= before:

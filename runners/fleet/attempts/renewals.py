@@ -25,7 +25,7 @@ from runners.wire.queues import LONGEST_ATTEMPT_SECONDS
 MOST_GATHERED = 20_000
 """Leases gathered between two writes. Further names are dropped: the node names them again in its next call."""
 MOST_UNCHECKED = 1_000
-"""Of them, leases named with tokens that this process has not yet found in the database. A stranger can fill these."""
+"""The most of them that are named with tokens that this process has not yet found in the database. A stranger can fill these."""
 WRITE_SECONDS = 1.0
 MARGIN = timedelta(minutes=5)
 """A lease ends at most this long after the longest time that an attempt may take."""

@@ -24,7 +24,7 @@ _UNTRUSTED = (Service.DISABLED, Service.REVOKED)
 
 
 class Advice(IntEnum):
-    """What a node does about a build, as the status of the answer says it."""
+    """The next act of a node that needs a build, as the status of the answer says it."""
 
     FETCH = 200
     BUILD = 201
@@ -39,7 +39,7 @@ class Advice(IntEnum):
 class Answer:
     advice: Advice
     sha256: str = ""
-    """Of the build's blob, to fetch."""
+    """The digest of the build to fetch."""
 
 
 def ask(node: Node, key: str) -> Answer:

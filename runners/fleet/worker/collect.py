@@ -41,7 +41,7 @@ _DIGITS = 16
 
 @dataclass(frozen=True)
 class Collected:
-    """What a collection found. Nothing of it was deleted unless it was asked to."""
+    """The findings of a collection, in blobs and bytes."""
 
     n_blobs: int
     n_unnamed: int
