@@ -52,7 +52,7 @@ class Processes:
 
     def spent(self) -> Spent:
         self._look()
-        web, worker = (sum(map(_cpu_seconds, _tree(one.pid))) for one in (self.web, self.worker))
+        web, worker = (processor_seconds(one.pid) for one in (self.web, self.worker))
         return Spent(web, worker, sum(self._backends.values()))
 
     def watch(self) -> None:
@@ -89,6 +89,11 @@ def _tree(pid: int) -> list[int]:
         with suppress(OSError):
             found += [one for child in file.read_text().split() for one in _tree(int(child))]
     return found
+
+
+def processor_seconds(pid: int) -> float:
+    """Processor time of a process and of all below it, those that have ended included."""
+    return sum(map(_cpu_seconds, _tree(pid)))
 
 
 def _cpu_seconds(pid: int) -> float:

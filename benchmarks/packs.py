@@ -93,6 +93,21 @@ def compiled_solution_pack(n_problems: int, n_samples: int) -> bytes:
     return _solution_pack(lines, n_problems * n_samples)
 
 
+def timed_problem_pack(n_problems: int) -> bytes:
+    """The compiled problems with a reference that is built and timed beside each solution."""
+    return _problem_pack([_timed_problem(number) for number in range(n_problems)])
+
+
+def timed_solution_pack(n_problems: int, n_samples: int) -> bytes:
+    """Right solutions, each a build of its own."""
+    lines = (
+        _solution(f"COMPILED/{number}", "solution.cpp", f"// sample {sample}\n{_RIGHT}")
+        for number in range(n_problems)
+        for sample in range(n_samples)
+    )
+    return _solution_pack(lines, n_problems * n_samples)
+
+
 def _filler(n_lines: int, seed: int) -> str:
     """Comment lines that compress about as sources do."""
     draw = random.Random(seed)
@@ -156,6 +171,19 @@ def _compiled_problem(number: int) -> dict[str, Any]:
         ],
         test_files=[{"path": "test/test_main.cpp", "content": _HARNESS}],
     )
+
+
+_RIGHT = '#include "problem.h"\nint solve(int a, int b) { return a + b + OFFSET; }\n'
+
+
+def _timed_problem(number: int) -> dict[str, Any]:
+    task_id = f"COMPILED/{number}"
+    files = [{"path": "solution.cpp", "content": _RIGHT}]
+    return _compiled_problem(number) | {
+        "baseline_solution": {"schema_version": 1, "type": "file", "task_id": task_id, "files": files},
+        "benchmark_command": "./test.out",
+        "timing_mode": {"type": "process"},
+    }
 
 
 def _python_problem(number: int) -> dict[str, Any]:

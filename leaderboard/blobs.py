@@ -7,7 +7,8 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import IO, BinaryIO, Protocol
@@ -21,6 +22,8 @@ from django.core.files.storage import Storage
 from leaderboard.errors import Unavailable
 
 CHUNK_BYTES = 1024 * 1024
+GRACE = timedelta(days=2)
+"""A blob that was stored, or stored again, within it is never collected: a row that names it may be on its way."""
 SHA256_DIGITS = 64
 
 logger = logging.getLogger(__name__)
@@ -60,7 +63,8 @@ class BlobStore(Protocol):
         ...
 
     def put_file(self, sha256: str, file: IO[bytes]) -> bool:
-        """Store an open file whose digest the caller has checked; False where it is here already."""
+        """Store an open file whose digest the caller has checked; False where it is here already, which makes it
+        young again."""
         ...
 
     def open(self, sha256: str) -> BinaryIO:
@@ -73,13 +77,32 @@ class BlobStore(Protocol):
         """The sha256 of each blob, in any order."""
         ...
 
+    def stored_at(self, sha256: str) -> datetime | None:
+        """When it was last stored; None if it is not here."""
+        ...
+
+    def size_bytes(self, sha256: str) -> int:
+        """0 if it is not here."""
+        ...
+
     def delete(self, sha256: str) -> None:
-        """Only of uploads: elsewhere, rows that nobody counts may name a blob. One that is gone is no error."""
+        """Delete an upload. One that is gone is no error. Other blobs have names in rows: `collect` deletes those."""
+        ...
+
+    def collect(self, sha256: str, before: datetime) -> bool:
+        """Delete it if it was last stored before this time. Returns whether it was."""
         ...
 
 
 def _place(sha256: str) -> str:
     return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
+
+
+def _changed_at(path: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except FileNotFoundError:
+        return None
 
 
 class FolderBlobs:
@@ -103,7 +126,8 @@ class FolderBlobs:
             return self._put_file(self.root / _place(sha256), file)
 
     def _put_file(self, path: Path, file: IO[bytes]) -> bool:
-        if path.exists():
+        with suppress(FileNotFoundError):  # also of a file that is collected just now
+            os.utime(path)
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent)
@@ -135,9 +159,33 @@ class FolderBlobs:
                 if len(path.name) == SHA256_DIGITS:
                     yield path.name
 
+    def stored_at(self, sha256: str) -> datetime | None:
+        with _answering(OSError):
+            return _changed_at(self.root / _place(sha256))
+
+    def size_bytes(self, sha256: str) -> int:
+        with _answering(OSError), suppress(FileNotFoundError):
+            return (self.root / _place(sha256)).stat().st_size
+        return 0
+
     def delete(self, sha256: str) -> None:
         with _answering(OSError):
             (self.root / _place(sha256)).unlink(missing_ok=True)
+
+    def collect(self, sha256: str, before: datetime) -> bool:
+        """The file is moved aside first: a `put_file` at the same time has made it young before that, or finds no file."""
+        path = self.root / _place(sha256)
+        aside = path.with_name(f"{sha256}.collected")
+        with _answering(OSError):
+            try:
+                path.rename(aside)
+            except FileNotFoundError:
+                return False
+            if (at := _changed_at(aside)) is not None and at >= before:
+                aside.rename(path)  # over the same content, if it was stored anew meanwhile
+                return False
+            aside.unlink(missing_ok=True)
+            return True
 
 
 class StorageBlobs:
@@ -156,11 +204,12 @@ class StorageBlobs:
         return sha256
 
     def put_file(self, sha256: str, file: IO[bytes]) -> bool:
-        if self.has(sha256):
+        at = self.stored_at(sha256)
+        if at is not None and datetime.now(UTC) - at < GRACE / 2:
             return False
         with _answering(*self._errors):
             self.storage.save(_place(sha256), File(file))
-        return True
+        return at is None
 
     def open(self, sha256: str) -> BinaryIO:
         if not self.has(sha256):
@@ -181,9 +230,30 @@ class StorageBlobs:
                 for second in self.storage.listdir(first)[0]:
                     yield from self.storage.listdir(f"{first}/{second}")[1]
 
+    def stored_at(self, sha256: str) -> datetime | None:
+        if not self.has(sha256):
+            return None
+        with _answering(*self._errors):
+            return self.storage.get_modified_time(_place(sha256))
+
+    def size_bytes(self, sha256: str) -> int:
+        if not self.has(sha256):
+            return 0
+        with _answering(*self._errors):
+            return self.storage.size(_place(sha256))
+
     def delete(self, sha256: str) -> None:
         with _answering(*self._errors):
             self.storage.delete(_place(sha256))
+
+    def collect(self, sha256: str, before: datetime) -> bool:
+        """This store has no move: an upload between look and deletion, some milliseconds, is lost. Its node is told
+        so by the answer to its report, and sends it again."""
+        at = self.stored_at(sha256)
+        if at is None or at >= before:
+            return False
+        self.delete(sha256)
+        return True
 
 
 @cache

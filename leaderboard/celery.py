@@ -1,12 +1,15 @@
 """The site's Celery app: `celery -A leaderboard worker --beat --pool threads` ranks, settles, sweeps and tops up."""
 
 import os
+import sys
 from typing import Any
 
 from celery import Celery
 from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+if "leaderboard.settings" not in sys.modules:  # Celery's own program: a page or a command has loaded them before
+    os.environ.setdefault("PODIUM_SERVES", "worker")
 
 QUEUE, LONG_QUEUE = "site", "site.long"
 TOP_UP_SECONDS = 1.0
@@ -20,6 +23,7 @@ AUDIT_SECONDS = 10.0
 NOTIFY_SECONDS = 5.0
 PACK_SECONDS = 2.0
 NOISE_SECONDS = 3600.0
+COLLECT_SECONDS = 3600.0
 
 
 def _every(task: str, seconds: float, queue: str = QUEUE) -> dict[str, Any]:
@@ -49,6 +53,7 @@ def _make_app() -> Celery:
             "measure noise": _every("podium.measure_noise", NOISE_SECONDS),
             "notify": _every("podium.notify", NOTIFY_SECONDS),
             "top up": _every("podium.top_up", TOP_UP_SECONDS),
+            "collect": _every("podium.collect", COLLECT_SECONDS, LONG_QUEUE),
             "pack": _every("podium.pack", PACK_SECONDS, LONG_QUEUE),
         },
     )

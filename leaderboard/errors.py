@@ -57,3 +57,10 @@ def refuse_unknown(parameter: str, value: str, known: Iterable[str]) -> None:
     if value and value not in listed:
         words = f"There are: {', '.join(listed[:MOST_LISTED])}." if listed else "There is none yet."
         raise BadQuery(parameter, f"There is no {parameter} “{value[:MOST_QUOTED]}” here. {words}")
+
+
+class DatabaseUnavailable(Unavailable):
+    """The database does not answer, or not within the limits of a lock or a statement."""
+
+    def __init__(self) -> None:
+        super().__init__("database_unavailable", "The site's database is busy. Please try again in a while.")

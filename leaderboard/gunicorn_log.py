@@ -4,7 +4,9 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
-from leaderboard.site.redaction import RedactingFormatter
+from leaderboard.site import env
+from leaderboard.site.redaction import RedactingFormatter, RedactingJsonLines
+from runners.wire.log_lines import JSON, LINE, VARIABLE
 
 
 class RedactingLogger(Logger):
@@ -14,4 +16,5 @@ class RedactingLogger(Logger):
         super().setup(cfg)  # type: ignore[no-untyped-call]
         for log, line in ((self.error_log, self.error_fmt), (self.access_log, self.access_fmt)):
             for handler in log.handlers:
-                handler.setFormatter(RedactingFormatter(line, self.datefmt))
+                as_json = env.text(VARIABLE, LINE) == JSON
+                handler.setFormatter(RedactingJsonLines() if as_json else RedactingFormatter(line, self.datefmt))

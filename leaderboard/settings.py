@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from leaderboard.accounts import providers
 from leaderboard.site import env
+from runners.wire import log_lines
 
 _CHECKOUT = Path(__file__).resolve().parent.parent
 _IS_INSTALLED = not (_CHECKOUT / "manage.py").is_file()
@@ -23,8 +24,9 @@ VAR_DIR = Path(env.text("PODIUM_VAR_DIR", str((Path.cwd() if _IS_INSTALLED else 
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 DEBUG = env.boolean("PODIUM_DEBUG", False)
-SERVES = env.text("PODIUM_SERVES", "site")
-"""Set to pmpp by leaderboard/pmpp/wsgi.py: that process serves PMPP's routes and nothing else."""
+SERVES = env.text("PODIUM_SERVES", "")
+"""`site` in leaderboard/wsgi.py, `worker` in leaderboard/celery.py, `pmpp` in leaderboard/pmpp/wsgi.py, where the
+process serves PMPP's routes and nothing else. Empty for commands."""
 DEMO = env.boolean("PODIUM_DEMO", False)
 
 
@@ -120,6 +122,25 @@ DATABASE_URL_SHAPES = "DATABASE_URL must be sqlite:///<path> or postgresql://<us
 PMPP_CONNECTIONS = 8
 """Database connections of the process with a thread for each waiting caller. Callers hold none while they wait."""
 _KEPT_SECONDS = 0 if SERVES == "pmpp" else 60
+LOCK_TIMEOUT_SECONDS = env.integer("PODIUM_LOCK_TIMEOUT_SECONDS", 10, least=0)
+STATEMENT_TIMEOUT_SECONDS = {
+    "": 0,  # a migration or a backup takes as long as it takes
+    "site": env.integer("PODIUM_STATEMENT_TIMEOUT_SECONDS", 30, least=0),
+    "pmpp": env.integer("PODIUM_STATEMENT_TIMEOUT_SECONDS", 30, least=0),
+    "worker": env.integer("PODIUM_WORKER_STATEMENT_TIMEOUT_SECONDS", 600, least=0),
+}
+if SERVES not in STATEMENT_TIMEOUT_SECONDS:
+    raise ImproperlyConfigured(f"PODIUM_SERVES is {SERVES!r}. Unset it: the site's programs set it themselves.")
+
+
+def _timeouts(options: str) -> dict[str, str]:
+    """PostgreSQL's options of a connection, those of DATABASE_URL first: its longest wait for a lock and longest
+    statement. Commands have neither. 0 leaves a limit out."""
+    seconds = {"statement_timeout": STATEMENT_TIMEOUT_SECONDS[SERVES]}
+    seconds |= {"lock_timeout": LOCK_TIMEOUT_SECONDS} if SERVES else {}
+    added = [f"-c {name}={limit * 1000}" for name, limit in seconds.items() if limit]
+    found = " ".join([options, *added]).strip()
+    return {"options": found} if found else {}
 
 
 def _database() -> dict[str, Any]:
@@ -140,7 +161,9 @@ def _database() -> dict[str, Any]:
         config["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
     elif not config["ENGINE"].endswith("postgresql"):
         raise ImproperlyConfigured(DATABASE_URL_SHAPES)
-    elif SERVES == "pmpp":
+    else:
+        config["OPTIONS"] = config.get("OPTIONS", {}) | _timeouts(str(config.get("OPTIONS", {}).get("options", "")))
+    if SERVES == "pmpp" and not config["ENGINE"].endswith("sqlite3"):
         pool = {"min_size": 1, "max_size": PMPP_CONNECTIONS}
         config["OPTIONS"] = config.get("OPTIONS", {}) | {"pool": pool, "application_name": "podium-pmpp"}
     return config
@@ -172,6 +195,8 @@ NODE_BROKER_URL = env.text("PODIUM_NODE_BROKER_URL", "")
 BROKER_FOLDER = VAR_DIR / "broker"
 CELERY_EVENTS = env.boolean("PODIUM_CELERY_EVENTS", False)
 METRICS_TOKEN = env.text("PODIUM_METRICS_TOKEN", "")
+LOG_DAYS = env.integer("PODIUM_LOG_DAYS", 0, least=0)
+COLLECT_BLOBS = env.boolean("PODIUM_COLLECT_BLOBS", False)
 BLOB_URL = env.text("PODIUM_BLOB_URL", str(VAR_DIR / "blobs"))
 
 STORAGES = {
@@ -357,6 +382,9 @@ PMPP_OPEN_RUNS = env.integer("PODIUM_PMPP_OPEN_RUNS", 256)
 LOG_LEVEL = env.text("PODIUM_LOG_LEVEL", "WARNING")
 if LOG_LEVEL not in logging.getLevelNamesMapping():
     raise ImproperlyConfigured(f"PODIUM_LOG_LEVEL is {LOG_LEVEL!r}; use DEBUG, INFO, WARNING, ERROR or CRITICAL.")
+LOG_FORMAT = env.text(log_lines.VARIABLE, log_lines.LINE)
+if LOG_FORMAT not in log_lines.FORMATS:
+    raise ImproperlyConfigured(f"{log_lines.VARIABLE} is {LOG_FORMAT!r}; use line or json.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -365,8 +393,9 @@ LOGGING = {
             "class": "leaderboard.site.redaction.RedactingFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
-        }
+        },
+        "json": {"()": "leaderboard.site.redaction.RedactingJsonLines"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
 }

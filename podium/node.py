@@ -19,12 +19,14 @@ from runners.agent.identity import Joined, state_id
 from runners.agent.link.client import SiteClient
 from runners.agent.link.outbox import Outbox
 from runners.agent.link.problem_store import ProblemStore
+from runners.agent.link.shared_builds import SharedBuilds
 from runners.agent.native_programs import make_needed
 from runners.agent.node import Agent
 from runners.agent.sandbox import Sandbox, SandboxUnavailable, choose
 from runners.agent.settings import NodeSettings
 from runners.agent.upkeep import introduce
 from runners.wire.broker import celery_settings
+from runners.wire.log_lines import JSON, JsonLines
 from runners.wire.protocol import PROTOCOL_VERSION, Capabilities, Hello, HelloReply
 
 logger = logging.getLogger("podium.node")
@@ -46,12 +48,15 @@ def node(
     """Serve the tracks that this node is granted. Stops on Ctrl-C or SIGTERM and gives its leases back.
 
     Needs PODIUM_SITE_URL, and PODIUM_NODE_TOKEN or --join; PODIUM_BROKER_URL if the site tells none. May have
-    PODIUM_SANDBOX, PODIUM_VAR_DIR, PODIUM_NODE_SLOTS, PODIUM_NODE_NAME and PODIUM_CELERY_EVENTS.
+    PODIUM_SANDBOX, PODIUM_VAR_DIR, PODIUM_NODE_SLOTS, PODIUM_NODE_NAME, PODIUM_LOG_FORMAT and PODIUM_CELERY_EVENTS.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         settings = NodeSettings.read(joins=bool(join))
+        if settings.log_format == JSON:
+            for handler in logging.getLogger().handlers:
+                handler.setFormatter(JsonLines())
         for made in make_needed():
             if not made.was_there:
                 logger.log(logging.INFO if made.path else logging.WARNING, made.words)
@@ -87,7 +92,10 @@ def serve(settings: NodeSettings, sandbox: Sandbox, found: Capabilities, stay: S
     gpus = Gpus.open() if found.gpus else None
     keeper = keeper_of(found.gpus, gpus, folder, client.health)
     slots = settings.slots
-    judges = assemble(terms.node, folder, sandbox, found, gpus, keeper, build_slots=slots, run_slots=slots)
+    judges = assemble(
+        terms.node, folder, sandbox, found, gpus, keeper, build_slots=slots, run_slots=slots,
+        elsewhere=SharedBuilds(client, found.gpus),
+    )  # fmt: skip
     environment = judges.environment
     grader = Grader(client, judges, ProblemStore(folder / "problems"))
     if stay.join_token and (complaint := grader.self_test()):

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0039_drop_columns_of_metrics'),
+        ('leaderboard', '0040_front_page'),
         ('problems', '0019_question_policy'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

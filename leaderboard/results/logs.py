@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from signal import SIGKILL
 from typing import Any
 
+from django.conf import settings
+
 from leaderboard import blobs
 from leaderboard.models import Result
 from leaderboard.visibility import SubmissionView
@@ -84,7 +86,8 @@ def log_text(log: Mapping[str, Any], limit: int = MAX_BYTES) -> str:
     try:
         content = _first_bytes(log["blob"]["sha256"], limit)
     except blobs.BlobMissing:
-        return "The log is no longer kept."
+        days = f": this site keeps logs for {settings.LOG_DAYS} days" if settings.LOG_DAYS else ""
+        return f"The log is no longer kept{days}."
     except blobs.BlobsUnavailable:
         return "The log cannot be read now; please try again in a while."
     except (OSError, EOFError, zlib.error):

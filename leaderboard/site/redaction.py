@@ -3,6 +3,8 @@
 import logging
 import re
 
+from runners.wire.log_lines import JsonLines
+
 _IN_ADDRESS = re.compile(r"(compat/pmpp/|feeds/)[^/\s?#\"'<>]+")
 _BY_ITSELF = re.compile(r"(?:pmpp|pdmfeed|pdm|pdi|pdt)_[A-Za-z0-9_-]{16,}")
 MARK = "[token]"
@@ -15,6 +17,13 @@ def redacted(text: str) -> str:
 
 class RedactingFormatter(logging.Formatter):
     """Redacts whole lines, with their tracebacks."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
+
+
+class RedactingJsonLines(JsonLines):
+    """JSON lines without tokens."""
 
     def format(self, record: logging.LogRecord) -> str:
         return redacted(super().format(record))

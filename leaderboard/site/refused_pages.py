@@ -3,16 +3,28 @@
 The API words its own refusals.
 """
 
+import logging
 from collections.abc import Callable
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
-from leaderboard.errors import BadQuery, Unavailable
+from leaderboard.errors import BadQuery, DatabaseUnavailable, Unavailable
+
+logger = logging.getLogger(__name__)
+
+
+def meant_by(error: Exception) -> Exception:
+    """The refusal that an error of the database means, which is logged; any other error as it is."""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return error
+    logger.error("the database does not answer: %s", error)
+    return DatabaseUnavailable()
 
 
 class RefusedPages:
-    """Middleware for the pages whose view raises BadQuery (400) or Unavailable (503)."""
+    """Middleware for the pages whose view raises BadQuery (400) or Unavailable (503), or whose database is too slow."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self._get_response = get_response
@@ -22,7 +34,8 @@ class RefusedPages:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """The page; None for any other error."""
-        if not isinstance(error, BadQuery | Unavailable):
+        refusal = meant_by(error)
+        if not isinstance(refusal, BadQuery | Unavailable):
             return None
-        context = {"message": error.message, "address": request.path}
-        return render(request, f"{error.status}.html", context, status=error.status)
+        context = {"message": refusal.message, "address": request.path}
+        return render(request, f"{refusal.status}.html", context, status=refusal.status)

@@ -10,6 +10,7 @@ from runners.agent.devices.ledger import Ledger
 from runners.agent.devices.tool import GpuTool
 from runners.agent.ground.errors import SandboxUnavailable
 from runners.agent.ground.native import default_cache_directory
+from runners.agent.job.build_cache import BuildsElsewhere
 from runners.agent.job.environment import NodeEnvironment, unmeasured
 from runners.agent.judges.registry import Judges
 from runners.agent.profilers.cupti import gate_library
@@ -42,6 +43,7 @@ def assemble(
     build_slots: int,
     run_slots: int,
     clean: Callable[[str], None] | None = None,
+    elsewhere: BuildsElsewhere | None = None,
 ) -> Judges:
     """The judges of a node on the GPUs of `found`, with all files under `folder`. The caller closes their environment.
 
@@ -53,4 +55,4 @@ def assemble(
     lanes = Lanes(build_slots, run_slots, uuids, clean or (keeper.clean if keeper else None))
     peaks = keeper.peaks_of if keeper else unmeasured
     gate = gate_library() if uuids else None
-    return Judges(NodeEnvironment.open(name, folder, sandbox, lanes, found, gpus, peaks, gate))
+    return Judges(NodeEnvironment.open(name, folder, sandbox, lanes, found, gpus, peaks, gate, elsewhere))

@@ -20,6 +20,7 @@ from runners.agent.link.outbox import Outbox
 from runners.agent.stage_worker import StageWorker, make_app
 from runners.agent.upkeep import Upkeep
 from runners.wire.job import Work
+from runners.wire.log_lines import lines_about
 from runners.wire.protocol import Hello, HelloReply, Report, Stage, Verdict
 from runners.wire.queues import CLAIMED_EVENT, GRADE, queue_name
 
@@ -154,7 +155,8 @@ class Agent:
         if work is None:
             return IDLE
         self._tell(task, work)
-        with self._leases.holding(work) as lease:
+        about = lines_about(attempt=work.attempt, evaluation=work.evaluation)
+        with about, self._leases.holding(work) as lease:
             if not self._may_work():  # since the claim began
                 lease.live.cancel()
             verdict = self._do(lease)

@@ -1,4 +1,4 @@
-"""Reads a node's settings from environment variables: two required and five optional ones."""
+"""Reads a node's settings from environment variables: two required and some optional ones."""
 
 import os
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from runners.agent.ground.errors import MissingSetting
 from runners.agent.job.toolchain import cores
+from runners.wire.log_lines import FORMATS, LINE, VARIABLE
 
 NEEDED = {
     "PODIUM_SITE_URL": "the site's address, such as https://podium.example.org",
@@ -30,6 +31,7 @@ class NodeSettings:
     sandbox: str | None
     slots: int
     celery_events: bool
+    log_format: str = LINE
 
     @classmethod
     def read(cls, environ: Mapping[str, str] = os.environ, *, joins: bool = False) -> "NodeSettings":
@@ -45,6 +47,7 @@ class NodeSettings:
             var_dir=Path(_text(environ, "PODIUM_VAR_DIR") or "var").resolve(),
             sandbox=_text(environ, "PODIUM_SANDBOX") or None,
             slots=_slots(_text(environ, "PODIUM_NODE_SLOTS")),
+            log_format=_log_format(_text(environ, VARIABLE) or LINE),
             celery_events=_boolean("PODIUM_CELERY_EVENTS", _text(environ, "PODIUM_CELERY_EVENTS")),
         )
 
@@ -78,6 +81,12 @@ def _slots(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= 256:
         raise MissingSetting(f"PODIUM_NODE_SLOTS is {text!r}; use a whole number from 1 to 256")
     return int(text)
+
+
+def _log_format(text: str) -> str:
+    if text not in FORMATS:
+        raise MissingSetting(f"{VARIABLE} is {text!r}; use {' or '.join(FORMATS)}")
+    return text
 
 
 def _boolean(name: str, text: str) -> bool:

@@ -336,6 +336,20 @@ class Recheck(models.Model):
         return f"recheck of {self.live} after {self.node}"
 
 
+class SharedBuild(models.Model):
+    """A build of a problem's own code that one node makes for all; see shared_builds.py."""
+
+    key = models.CharField(
+        max_length=64, unique=True, help_text="Digest of files, command, tools, processor and GPUs: nodes compute it."
+    )
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="+", help_text="The node that builds it.")
+    sha256 = models.CharField(max_length=64, blank=True, help_text="Blob: the build. Empty until it is made.")
+    at = models.DateTimeField(default=timezone.now, help_text="When it was begun, made or last used, to the day.")
+
+    def __str__(self) -> str:
+        return f"build {self.key[:12]} of {self.node}"
+
+
 class TaskLock(models.Model):
     """A lock among the site's workers; see task_locks.py."""
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from celery import Task, shared_task
 from celery.signals import worker_shutting_down
+from django.conf import settings
 from django.db import DatabaseError
+from django.utils import timezone
 
 from leaderboard.actions.curation.audit import audit_due, settle_audits
 from leaderboard.actions.rejudging.void_results import continue_voidings
@@ -24,6 +26,7 @@ from runners.fleet.again.reference_runs import watch_noise
 from runners.fleet.again.verify_again import verify_again as start_due_verifications
 from runners.fleet.queue.top_up import top_up_all
 from runners.fleet.worker import pulse
+from runners.fleet.worker.collect import collect as collect_blobs
 from runners.fleet.worker.score import score_reported
 from runners.fleet.worker.sweep import sweep as sweep_leases
 from runners.fleet.worker.task_locks import held
@@ -31,7 +34,8 @@ from runners.fleet.worker.task_locks import held
 logger = logging.getLogger(__name__)
 RANK_LOCK_SECONDS, SETTLE_LOCK_SECONDS, SWEEP_LOCK_SECONDS, COMPARE_LOCK_SECONDS = 30.0, 30.0, 5.0, 300.0
 VOID_LOCK_SECONDS, VERIFY_LOCK_SECONDS, NOTIFY_LOCK_SECONDS, NOISE_LOCK_SECONDS = 60.0, 60.0, 60.0, 300.0
-SCORE_LOCK_SECONDS, AUDIT_LOCK_SECONDS = 30.0, 60.0
+SCORE_LOCK_SECONDS, AUDIT_LOCK_SECONDS, COLLECT_LOCK_SECONDS = 30.0, 60.0, 3600.0
+COLLECT_HOUR = 3
 """Maximum pauses of these tasks after a worker died during them. A step that takes longer may run twice at the same
 time. That costs time and changes nothing else."""
 
@@ -83,6 +87,13 @@ def audit() -> None:
 @shared_task(name="podium.measure_noise")
 def measure_noise() -> None:
     _alone("measure noise", measure_shared_noise, NOISE_LOCK_SECONDS)
+
+
+@shared_task(name="podium.collect")
+def collect() -> None:
+    """Once a night, if the site's settings ask for it. An interval of a day would start anew with each worker."""
+    if settings.COLLECT_BLOBS and timezone.now().hour == COLLECT_HOUR:
+        _alone("collect", lambda: collect_blobs(deletes=True).n_unnamed, COLLECT_LOCK_SECONDS)
 
 
 @shared_task(name="podium.notify")

@@ -24,6 +24,7 @@ urlpatterns = [
     path("leave", views.leave, name="node-leave"),
     path("heartbeat", views.beat, name="node-beat"),
     path("claim", views.claim, name="node-claim"),
+    path("builds/<sha256:key>", views.build, name="node-build"),
     path("attempts/<uuid:attempt>/heartbeat", views.heartbeat, name="node-heartbeat"),
     path("attempts/<uuid:attempt>/release", views.release, name="node-release"),
     path("attempts/<uuid:attempt>/report", views.report, name="node-report"),

@@ -30,16 +30,19 @@ from runners.fleet.attempts.returns import give_back
 from runners.fleet.attempts.work import for_node
 from runners.fleet.errors import NodeRefused
 from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant
-from runners.fleet.nodes import beats, joining
+from runners.fleet.nodes import beats, joining, shared_builds
 from runners.fleet.nodes import health as healths
 from runners.fleet.nodes import hello as hellos
+from runners.fleet.nodes.shared_builds import Advice
 from runners.fleet.nodes.shedding import GATE, HELD_BEYOND_SECONDS, retry_after_seconds
 from runners.fleet.queue.owner import owner_of
 from runners.wire.batches import ClaimRequest, NodeBeat
 from runners.wire.broker import Rarely
 from runners.wire.health import NodeHealth
 from runners.wire.join import JoinReply, JoinRequest
+from runners.wire.log_lines import lines_about, note
 from runners.wire.protocol import (
+    BUILD_DIGEST,
     MAX_BLOB_BYTES,
     SERVED_VERSIONS,
     Heartbeat,
@@ -70,7 +73,7 @@ def _refusing(view: View) -> View:
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         note_alive(request)
         try:
-            with GATE.turn() as has_turn:
+            with lines_about(), GATE.turn() as has_turn:
                 if not has_turn:
                     return _turned_away(request, kwargs)
                 RENEWALS.write_if_due()
@@ -145,6 +148,7 @@ def _attempt(request: HttpRequest, pk: UUID, rows: QuerySet[Attempt] | None = No
         _node(request)
     if attempt is None or not constant_time_compare(attempt.token_digest, claims.digest_of(secret)):
         raise NodeRefused(404, "unknown_attempt", "This node has no such attempt.")
+    note(attempt=attempt.pk, evaluation=attempt.job.evaluation_id)
     _seen(attempt.node)
     return attempt
 
@@ -293,6 +297,22 @@ def blob(request: HttpRequest, attempt: UUID, sha256: str) -> HttpResponseBase:
         is_here = sha256 in held.uploads and blobs.store().has(sha256)
         return HttpResponse(status=200 if is_here else 404)
     return _get(held, sha256)
+
+
+@csrf_exempt
+@require_http_methods(["POST", "PUT"])
+@_refusing
+def build(request: HttpRequest, key: str) -> HttpResponseBase:
+    node = _node(request)
+    if request.method == "PUT":
+        shared_builds.take(node, key, _length(request, MAX_BLOB_BYTES), request)  # type: ignore[arg-type]
+        return HttpResponse(status=204)
+    answer = shared_builds.ask(node, key)
+    if answer.advice is not Advice.FETCH:
+        return HttpResponse(status=answer.advice)
+    content = _file(answer.sha256)
+    content[BUILD_DIGEST] = answer.sha256
+    return content
 
 
 def _get(attempt: Attempt, sha256: str) -> HttpResponseBase:

@@ -224,6 +224,10 @@ class ResourceLimits(WireModel):
     """Overrides the problem's own timeout if set."""
 
 
+BUILD_DIGEST = "X-Podium-Sha256"
+"""Header with the digest of a shared build; see `runners/fleet/nodes/shared_builds.py`."""
+
+
 class ArtefactRef(WireModel):
     """The product of a build, addressed by a digest of all its inputs."""
 

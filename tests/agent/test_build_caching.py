@@ -5,13 +5,17 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from runners.agent.ground.events import Progress
 from runners.agent.job.build_cache import Build, BuildCache, build_key
-from runners.agent.job.building import printed_by
+from runners.agent.job.building import BuildOrder, printed_by
+from runners.agent.job.building import build as build_here
+from runners.agent.job.job import Author
 from runners.wire.protocol import Verdict
 from tests.agent.machine import Machine, job_of, shell_problem
 
@@ -118,6 +122,55 @@ def test_two_threads_with_the_same_key_build_once(fresh_machine: Machine) -> Non
         thread.join()
     assert [report.verdict for report in reports] == [Verdict.PASSED, Verdict.PASSED]
     assert sorted(report.provenance.build_cached for report in reports) == [False, True]
+
+
+class OtherNodes:
+    """The fleet as a node sees it; `made` is what another node has built."""
+
+    def __init__(self, made: dict[str, bytes] | None = None) -> None:
+        self.made, self.asked = made, list[str]()
+        self.settled = list[tuple[str, bool]]()
+
+    def find(self, key: str, cancelled: threading.Event, longest_seconds: float) -> Build | None:
+        assert not cancelled.is_set()
+        assert longest_seconds > 0
+        self.asked.append(key)
+        return build(key=key, product=self.made[key], cached=True) if self.made and key in self.made else None
+
+    def settle(self, key: str, made: Build | None) -> None:
+        self.settled.append((key, made is not None and made.succeeded))
+
+
+def orders(machine: Machine, elsewhere: OtherNodes, author: Author, shell: str) -> Build:
+    problem = shell_problem(build_command=shell)
+    order = BuildOrder(job_of(problem, {"solution.sh": "x"}), author, shell, {"solution.sh": b"x"}, ("solution.sh",), 5)
+    return build_here(replace(machine.environment, elsewhere=elsewhere), order, Progress())
+
+
+def test_a_reference_is_built_once_in_a_fleet_and_a_solution_on_its_own_node(fresh_machine: Machine) -> None:
+    fleet = OtherNodes()
+    first = orders(fresh_machine, fleet, Author.PROBLEM, "echo made > product")
+    assert fleet.asked == [first.key]
+    assert fleet.settled == [(first.key, True)]
+    orders(fresh_machine, fleet, Author.CONTESTANT, "echo another > product")
+    orders(fresh_machine, fleet, Author.PROBLEM, "echo made > product")  # kept here by now
+    assert len(fleet.asked) == 1
+
+
+def test_another_node_s_build_of_a_reference_is_taken_and_kept(fresh_machine: Machine) -> None:
+    key = orders(fresh_machine, OtherNodes(), Author.CONTESTANT, "echo once > product").key
+    shutil.rmtree(fresh_machine.builds_folder)
+    fleet = OtherNodes({key: b"from elsewhere"})
+    for _ in range(2):
+        found = orders(fresh_machine, fleet, Author.PROBLEM, "echo once > product")
+        assert (found.product, found.cached) == (b"from elsewhere", True)
+    assert (fleet.asked, fleet.settled) == ([key], [])
+
+
+def test_a_reference_that_does_not_build_is_given_up_for_the_fleet(fresh_machine: Machine) -> None:
+    fleet = OtherNodes()
+    failed = orders(fresh_machine, fleet, Author.PROBLEM, "exit 3")
+    assert fleet.settled == [(failed.key, False)]
 
 
 def test_a_cached_compile_error_reads_as_the_first_one_did(machine: Machine) -> None:

@@ -13,6 +13,7 @@ from rest_framework.views import set_rollback
 
 from leaderboard.errors import Refused
 from leaderboard.site.bad_request import words_for
+from leaderboard.site.refused_pages import meant_by
 from problems.actions.releases import ReleaseRefused
 from problems.formats.errors import PackRefused
 
@@ -36,7 +37,7 @@ def body(
 
 def handle(error: Exception, _context: Any) -> Response | None:
     """DRF's exception handler; None leaves what is not the user's fault to Django's 500."""
-    answer = _answer(error)
+    answer = _answer(meant_by(error))
     if answer is not None:
         set_rollback()
     return answer

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from runners.agent.ground.atomic import discard, seal, unseal, write_atomically
 from runners.agent.ground.locks import KeyedLocks
@@ -71,6 +71,18 @@ def build_key(
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+class BuildsElsewhere(Protocol):
+    """Builds of problems' own code that other nodes have made, and that they may have from this one."""
+
+    def find(self, key: str, cancelled: threading.Event, longest_seconds: float) -> Build | None:
+        """Another node's build, waited for if it is being made; None to make it here. Raises Cancelled."""
+        ...
+
+    def settle(self, key: str, made: Build | None) -> None:
+        """Offer the build that was made after `find`; None if there is none."""
+        ...
+
+
 class BuildCache:
     """Builds by key under one folder, at most `max_bytes` in all. The least recently used are evicted first.
 
@@ -103,7 +115,7 @@ class BuildCache:
         data = unseal(path)
         if data is None:
             return None
-        build = _decode(data)
+        build = decoded(data)
         if build is None or build.key != key:
             discard(path, "it is no build of this key")
             return None
@@ -113,7 +125,7 @@ class BuildCache:
 
     def put(self, build: Build) -> None:
         """Keep a build if it is worth keeping and fits into the cache."""
-        data = seal(_encode(build))
+        data = seal(encoded(build))
         if not build.worth_keeping or len(data) > self._max_bytes * KEEP_SHARE:
             return
         try:
@@ -158,13 +170,13 @@ class BuildCache:
             self._used_bytes -= size
 
 
-def _encode(build: Build) -> bytes:
+def encoded(build: Build) -> bytes:
     facts: dict[str, Any] = asdict(replace(build, product=EMPTY))
     del facts["product"], facts["cached"]
     return json.dumps(facts).encode() + b"\n" + build.product
 
 
-def _decode(data: bytes) -> Build | None:
+def decoded(data: bytes) -> Build | None:
     """The build; None for data that another version of this program has kept."""
     head, _, product = data.partition(b"\n")
     try:

@@ -12,7 +12,7 @@ from runners.agent.devices.lanes import Lanes
 from runners.agent.ground.errors import Cancelled, SandboxFault
 from runners.agent.ground.events import CommandRan, Progress
 from runners.agent.job import toolchain
-from runners.agent.job.build_cache import BuildCache
+from runners.agent.job.build_cache import BuildCache, BuildsElsewhere
 from runners.agent.job.object_cache import ObjectCaches
 from runners.agent.job.space import Space
 from runners.agent.job.workspace import Workspaces
@@ -44,6 +44,8 @@ class NodeEnvironment:
     """Library that lets tests wait at the gate. Without it a test holds its device from its start."""
     peaks: Callable[[str], Peaks] = unmeasured
     """A device's peaks by its UUID; empty if they were not measured."""
+    elsewhere: BuildsElsewhere | None = None
+    """Other nodes' builds of problems' own code; None without a site."""
     closing: ExitStack = field(default_factory=ExitStack)
     """Closes the judges' resources before the sandbox."""
 
@@ -58,6 +60,7 @@ class NodeEnvironment:
         gpus: Gpus | None = None,
         peaks: Callable[[str], Peaks] = unmeasured,
         gate_library: Path | None = None,
+        elsewhere: BuildsElsewhere | None = None,
     ) -> "NodeEnvironment":
         """Open the environment with all its files under `var_dir`. Removes leftovers of dead processes there."""
         workspaces = Workspaces(var_dir / "work")
@@ -78,6 +81,7 @@ class NodeEnvironment:
             gpus=gpus,
             gate_library=gate_library,
             peaks=peaks,
+            elsewhere=elsewhere,
         )
 
     def image_for(self, wanted: str) -> str:

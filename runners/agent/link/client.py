@@ -21,6 +21,7 @@ from runners.wire.batches import Claimed, ClaimRequest, NodeBeat, NodeBeatReply
 from runners.wire.health import NodeHealth, NodeHealthReply
 from runners.wire.join import JoinReply, JoinRequest
 from runners.wire.protocol import (
+    BUILD_DIGEST,
     BlobRef,
     Hello,
     HelloReply,
@@ -108,6 +109,18 @@ class SiteClient:
 
     def put_blob(self, attempt: UUID, attempt_token: str, sha256: str, content: bytes) -> None:
         self._of_attempt("PUT", attempt, attempt_token, f"blobs/{sha256}", content, "application/octet-stream")
+
+    def ask_build(self, key: str) -> tuple[int, bytes]:
+        """A build of a problem's own code: 200 and the build, or what to do, as `Advice` of the site says."""
+        answer = self._call("POST", f"/builds/{key}", body=b"", tries=1)
+        content = answer.content
+        if answer.status_code == 200 and hashlib.sha256(content).hexdigest() != answer.headers.get(BUILD_DIGEST):
+            raise SiteUnavailable(f"the build {key} arrived damaged")
+        return answer.status_code, content
+
+    def put_build(self, key: str, content: bytes) -> None:
+        """Bring a build that this node began; nothing if it failed."""
+        self._call("PUT", f"/builds/{key}", {"Content-Type": "application/octet-stream"}, content, tries=2)
 
     def report(self, attempt: UUID, attempt_token: str, body: bytes) -> ReportReply:
         """Send a `Report` as JSON. The bytes are the same at each retry, so that a repetition is harmless."""

@@ -18,12 +18,14 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from runners.fleet.attempts.claim import token_digest
-from runners.fleet.models import Attempt, AttemptState, Job, JobState
+from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
 from runners.wire.alive import HEADER, MOST_NAMED
 from runners.wire.queues import LONGEST_ATTEMPT_SECONDS
 
 MOST_GATHERED = 20_000
 """Leases gathered between two writes. Further names are dropped: the node names them again in its next call."""
+MOST_UNCHECKED = 1_000
+"""The most of them that are named with tokens that this process has not yet found in the database. A stranger can fill these."""
 WRITE_SECONDS = 1.0
 MARGIN = timedelta(minutes=5)
 """A lease ends at most this long after the longest time that an attempt may take."""
@@ -36,19 +38,24 @@ class Renewals:
     def __init__(self) -> None:
         self._guard, self._writing = threading.Lock(), threading.Lock()
         self._until: dict[tuple[str, UUID], datetime] = {}
+        self._unchecked: dict[tuple[str, UUID], datetime] = {}
+        self._tokens: frozenset[str] = frozenset()
+        """Digests of tokens that nodes had when they were last looked up."""
         self._written_at = -WRITE_SECONDS
 
     def note(self, token_digest: str, attempts: Collection[UUID], until: datetime) -> None:
         """Ask for these leases of the node with this token to last until then, if they are its own."""
         with self._guard:
+            is_known = token_digest in self._tokens
+            gathered, most = (self._until, MOST_GATHERED) if is_known else (self._unchecked, MOST_UNCHECKED)
             for attempt in attempts:
                 key = token_digest, attempt
-                if key in self._until or len(self._until) < MOST_GATHERED:
-                    self._until[key] = max(until, self._until.get(key, until))
+                if key in gathered or len(gathered) < most:
+                    gathered[key] = max(until, gathered.get(key, until))
 
     def write_if_due(self) -> None:
         """Write what is gathered, once a second at most. Another thread's writing is not waited for."""
-        if not self._until or time.monotonic() - self._written_at < WRITE_SECONDS:
+        if not (self._until or self._unchecked) or time.monotonic() - self._written_at < WRITE_SECONDS:
             return
         if self._writing.acquire(blocking=False):
             try:
@@ -60,6 +67,10 @@ class Renewals:
     def write(self) -> None:
         with self._guard:
             gathered, self._until = self._until, {}
+            unchecked, self._unchecked = self._unchecked, {}
+        found = _tokens_of_nodes({token for token, _ in unchecked})
+        self._tokens |= found
+        gathered |= {key: until for key, until in unchecked.items() if key[0] in found}
         by_end: dict[datetime, dict[str, list[UUID]]] = defaultdict(lambda: defaultdict(list))
         for (node, attempt), until in gathered.items():
             by_end[until.replace(microsecond=0)][node].append(attempt)
@@ -73,7 +84,7 @@ RENEWALS = Renewals()
 
 
 def note_alive(request: HttpRequest) -> None:
-    """Gather the leases that a call names. The node's token is checked when they are renewed."""
+    """Gather the leases that a call names. A token that is not known yet is looked up before they are renewed."""
     if named := request.headers.get(HEADER, ""):
         until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
         RENEWALS.note(token_digest(request), _read(named), until)
@@ -93,6 +104,12 @@ def _read(named: str) -> list[UUID]:
         except ValueError:
             continue
     return found
+
+
+def _tokens_of_nodes(digests: Collection[str]) -> frozenset[str]:
+    """Those of the digests that nodes have; by one query if there are any."""
+    rows = Node.objects.filter(token_digest__in=digests).values_list("token_digest", flat=True)
+    return frozenset(rows) if digests else frozenset()
 
 
 def _renew(named: Q, until: datetime) -> int:

@@ -25,7 +25,7 @@ def take(attempt: Attempt, sha256: str, n_bytes: int, source: BinaryIO) -> bool:
         return _again(attempt, sha256)
     _check_room(attempt, sha256, n_bytes)
     with tempfile.SpooledTemporaryFile(max_size=CHUNK_BYTES) as file:
-        if _copy(source, file, n_bytes) != sha256:
+        if copied(source, file, n_bytes) != sha256:
             raise NodeRefused(422, "wrong_digest", "The body's sha256 is not the one in the address; send it again.")
         file.seek(0)
         is_new = blobs.store().put_file(sha256, file)
@@ -47,7 +47,7 @@ def _check_room(attempt: Attempt, sha256: str, n_bytes: int) -> None:
         raise NodeRefused(413, "too_much", f"An attempt may upload at most {bound}.")
 
 
-def _copy(source: BinaryIO, target: IO[bytes], n_bytes: int) -> str:
+def copied(source: BinaryIO, target: IO[bytes], n_bytes: int) -> str:
     """Copy at most `n_bytes`. Returns their sha256."""
     digest = hashlib.sha256()
     while n_bytes > 0 and (chunk := source.read(min(n_bytes, CHUNK_BYTES))):

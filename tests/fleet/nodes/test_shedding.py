@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import OperationalError
@@ -151,6 +152,23 @@ def test_names_that_are_no_ids_are_left_out(node: WireNode) -> None:
     assert node.hello().status_code == 200
     assert node.hello().status_code == 200
     assert (lease_of(work) - timezone.now()).total_seconds() > 6
+
+
+def test_a_stranger_who_names_many_attempts_crowds_out_no_node(
+    node: WireNode, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    monkeypatch.setattr(renewals, "MOST_UNCHECKED", 3)
+    work = node.take()
+    naming(node, work).hello()
+    node.hello()  # the token is known by now
+    nearly_over(work)
+    made, until = renewals.RENEWALS, timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
+    made.note("a stranger's", [uuid4() for _ in range(renewals.MOST_GATHERED)], until)
+    assert len(made._unchecked) == 3
+    naming(node, work).hello()
+    node.hello()
+    assert (lease_of(work) - timezone.now()).total_seconds() > settings.LEASE_SECONDS - 5
+    assert made._unchecked == {}
 
 
 def test_a_database_that_does_not_answer_turns_the_call_away(node: WireNode, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,19 +1,24 @@
 """The figures for Prometheus: what they say of a queue, and who reads them."""
 
+import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.models import ReleaseTrack
 from problems.models import Release
 from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
+from runners.fleet.worker import pulse
 from tests import factories
 from tests.markup import markup
 
 pytestmark = pytest.mark.django_db
+DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
 TOKEN = "of-the-scraper"
 QUERIES = 6
 
@@ -108,3 +113,26 @@ def test_an_autoscaler_reads_the_open_jobs_of_one_queue(client: Any, settings: A
 
     assert told(third.track.slug, third.stage) == {"open": len(queue) - 1}
     assert told(third.track.slug, "run") == told("elsewhere", third.stage) == {"open": 0}
+
+
+def test_grafana_s_board_names_only_metrics_that_the_site_exports(scraped: Any, queue: list[Job]) -> None:
+    """Each with its labels; the text of the expressions is read, so a metric in a forgotten panel counts, too."""
+    board = json.loads((DEPLOY / "grafana-board.json").read_text(encoding="utf-8"))
+    node = factories.NodeFactory(slug="node-a", last_seen_at=timezone.now())
+    Attempt.objects.create(job=queue[0], node=node, number=1, token_digest="a", state=AttemptState.FAULTED,
+                           ended_at=timezone.now())  # fmt: skip
+    for n, job in enumerate(queue[1:3]):
+        Attempt.objects.create(job=job, node=node, number=1, token_digest=f"b{n}")
+    pulse.note(pulse.Part.WORKER)
+    exported = set(scraped())
+    asked = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    words = {word for expression in asked for word in split_at(expression, "() ,{}") if word.startswith("podium_")}
+    assert words == exported
+    uid = yaml.safe_load((DEPLOY / "grafana.yaml").read_text(encoding="utf-8"))["datasources"][0]["uid"]
+    assert {panel["datasource"]["uid"] for panel in board["panels"]} == {uid}
+
+
+def split_at(text: str, letters: str) -> list[str]:
+    for letter in letters:
+        text = text.replace(letter, " ")
+    return text.split()
