@@ -38,7 +38,8 @@ python3 -m venv /opt/podium
 rm -rf /wheels /inside.sh
 groupadd --gid "$2" podium
 useradd --uid "$2" --gid "$2" --no-create-home --home-dir /var/lib/podium podium
-install -d -o podium -g podium /var/lib/podium /var/lib/podium-join /backups
+install -d -o podium -g podium /var/lib/podium
+[ "$1" = node ] || install -d -o podium -g podium /var/lib/podium-join /backups
 END
 mmdebstrap --quiet --variant=minbase --include="$packages" --aptopt="$folder/apt.conf" \
     --customize-hook="copy-in $folder/wheels $folder/inside.sh /" \
