@@ -25,9 +25,11 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 apt-config dump Acquire::http Acquire::https | grep -Ei '^Acquire::https?::(Proxy|CaInfo|Verify)' >"$folder/apt.conf" || true
 
+# of the source archive, which no earlier build in this checkout can reach
+PYTHON=${PYTHON:-/usr/bin/python3} sh deploy/dist.sh "$folder/dist" >/dev/null
 "${PYTHON:-/usr/bin/python3}" -m venv "$folder/tools"
 "$folder/tools/bin/pip" --disable-pip-version-check wheel --quiet --constraint constraints.txt \
-    --wheel-dir "$folder/wheels" ".[$kind]"
+    --wheel-dir "$folder/wheels" "$(ls "$folder"/dist/podium-*.whl)[$kind]"
 
 cat >"$folder/inside.sh" <<'END'
 set -eu
@@ -36,7 +38,8 @@ python3 -m venv /opt/podium
 rm -rf /wheels /inside.sh
 groupadd --gid "$2" podium
 useradd --uid "$2" --gid "$2" --no-create-home --home-dir /var/lib/podium podium
-install -d -o podium -g podium /var/lib/podium /var/lib/podium-join /backups
+install -d -o podium -g podium /var/lib/podium
+[ "$1" = node ] || install -d -o podium -g podium /var/lib/podium-join /backups
 END
 mmdebstrap --quiet --variant=minbase --include="$packages" --aptopt="$folder/apt.conf" \
     --customize-hook="copy-in $folder/wheels $folder/inside.sh /" \

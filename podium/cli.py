@@ -11,6 +11,7 @@ LOCAL_COMMANDS = {
     "node": "podium.node",
     "prepare": "podium.prepare",
     "reproduce": "podium.reproduction.commands",
+    "rights": "podium.rights",
     "check": "podium.evaluation.check",
     "slim": "podium.evaluation.slim",
     "functions": "podium.functions.commands",
@@ -24,7 +25,7 @@ LOCAL_COMMANDS = {
     "verifiers": "podium.verifiers.commands",
     "uploads": "podium.uploads.commands",
 }
-NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "problems", "functions", "reproduce", "run"})
+NODE_COMMANDS = frozenset({"evaluate", "node", "prepare", "problems", "functions", "reproduce", "rights", "run"})
 """Commands that may import packages of `podium[node]` long after their start."""
 
 

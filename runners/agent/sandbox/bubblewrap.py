@@ -21,6 +21,7 @@ from runners.agent.sandbox.policy import Command, Limits, Outcome, Running, Sand
 from runners.agent.sandbox.privilege import Identity, identity_for, reachable_by_others
 from runners.agent.sandbox.process import run_supervised
 from runners.agent.sandbox.processes import SCRATCH
+from runners.agent.sandbox.rights import lacks_of_sandbox
 from runners.agent.sandbox.root import (
     SANDBOX_USER,
     SYSTEM_FOLDERS,
@@ -87,6 +88,14 @@ def why_unavailable() -> str:
         if done.returncode == 0:
             return ""
         complaint = done.stderr.strip()
+    return _explained(program, complaint)
+
+
+def _explained(program: Path, complaint: object) -> str:
+    """The rights that are withheld, where the kernel names them, else all known remedies."""
+    if withheld := lacks_of_sandbox():
+        lines = "".join(f"\n  {lack.words}" for lack in withheld)
+        return f"bubblewrap cannot confine commands here:{lines}\nbubblewrap said: {complaint}"
     return HOW_TO_ALLOW.format(program=program, complaint=complaint)
 
 
@@ -150,7 +159,7 @@ class BubblewrapSandbox(Sandbox):
             try:
                 outcome = self.run(Command("exit 0", Path(folder), TRIAL_LIMITS))
             except SandboxFault as fault:
-                raise SandboxUnavailable(HOW_TO_ALLOW.format(program=self._program, complaint=fault)) from fault
+                raise SandboxUnavailable(_explained(self._program, fault)) from fault
         if not outcome.succeeded:
             raise SandboxUnavailable(f"bubblewrap starts but does not work here: {outcome}")
 
