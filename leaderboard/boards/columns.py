@@ -309,7 +309,7 @@ def _ranking_first(columns: Sequence[Column], metric: Metric | None) -> list[Col
 def keys_of(ks: Sequence[int], groups: Sequence[str]) -> list[str]:
     """The keys of every column that a board of these k and groups may have."""
     of_metrics = [metrics.pass_at(k).name for k in {1, *ks}] + [metric.name for metric in metrics.SHOWN]
-    return [*of_metrics, *(group_column(group).key for group in groups), *(column.key for column in _PLAIN)]
+    return [*of_metrics, *(group_column(group, PASS_AT_1).key for group in groups), *(column.key for column in _PLAIN)]
 
 
 def declared_words(columns: Sequence[Column]) -> str:
