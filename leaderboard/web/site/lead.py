@@ -1,12 +1,13 @@
 """The board that leads the front page, and the facts that a visitor wants first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import F, QuerySet
 
 from leaderboard import visibility
-from leaderboard.boards.columns import DATE, Column
+from leaderboard.boards.columns import Column
 from leaderboard.models import ReleaseTrack, Standing, Track
 from problems.models import Problem, Release
 
@@ -42,9 +43,15 @@ def hardware_of(track: Track | None) -> str:
 
 
 def last_day(standings: QuerySet[Standing]) -> str:
-    """The last day on which a counted result of these rows was measured; empty if none says. One query."""
-    fields = ("submission__measured_where", "submission__finished_at", "submission__created_at")
-    return max((str(day) for row in standings.values(*fields) if (day := DATE.value(row))), default="")
+    """The last day (UTC) on which a counted result of these rows was measured; empty if none says. One query."""
+    rows = standings.values_list("submission__measured_where", "submission__finished_at")
+    return max((_day(where, finished) for where, finished in rows), default="")
+
+
+def _day(measured_where: Mapping[str, Any] | None, finished: datetime | None) -> str:
+    if measured_where is not None:
+        return str(measured_where.get("last_day", ""))
+    return f"{finished.astimezone(UTC):%Y-%m-%d}" if finished else ""
 
 
 def open_problem(user: Any, release: Release) -> Problem | None:
