@@ -162,7 +162,7 @@ const asCsv = (table, facts) => {
 const factsOf = (place) => JSON.parse(place.dataset.chartFacts || "{}");
 
 const sourceWords = ({ release, revision, track, metric, as_of: day }) => (
-  [release && `${release}, revision ${revision}`, track, metric && `ranked by ${metric}`, day && `as of ${day}`].filter(Boolean).join(" · ")
+  [release && `${release}, revision ${revision}`, track, metric && `metric: ${metric}`, day && `as of ${day}`].filter(Boolean).join(" · ")
 );
 
 const fileName = (place) => {
