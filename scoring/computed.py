@@ -93,7 +93,7 @@ class Scored:
     """0 where the problem does not count for the entrant."""
 
     def over(self, entrants: Sequence[int]) -> "Scored":
-        """Those of some entrants, in the given order."""
+        """The same of some entrants, in the given order."""
         return Scored(self.values[entrants], self.weights[entrants])
 
 

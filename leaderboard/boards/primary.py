@@ -13,7 +13,6 @@ from leaderboard.site.numerals import MISSING
 class Leader:
     """The first of a board, as its page leads with it."""
 
-    slug: str
     name: str
     title: str
     """The metric's."""
@@ -31,9 +30,7 @@ def leader_of(columns: Sequence[Column], rows: Sequence[Row]) -> Leader | None:
         return None
     cell = column.cell(first[0])
     score = f"{cell.text} %" if column.unit == "%" else cell.text
-    return Leader(
-        first[0]["entrant__slug"], first[0]["entrant__name"], column.title, score, cell.margin, len(first) - 1
-    )
+    return Leader(first[0]["entrant__name"], column.title, score, cell.margin, len(first) - 1)
 
 
 def primary_score(row: Standing) -> str:

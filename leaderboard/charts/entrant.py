@@ -42,6 +42,8 @@ class BoardResult:
     figure: Triple
     rank: int | None
     metric: Metric = PASS_AT_1
+    ranks: bool = True
+    """Whether the board ranks by the metric."""
 
 
 @dataclass(frozen=True)
@@ -198,8 +200,8 @@ def _several(rows: Sequence[object]) -> bool:
 
 
 def _several_results(rows: Sequence[BoardResult]) -> bool:
-    """A share that is the same on every board says nothing."""
-    return len(rows) > 1 and (_metric(rows) != PASS_AT_1 or vary(row.figure[0] for row in rows))
+    """A metric that ranks none of the boards and is the same on all says nothing."""
+    return len(rows) > 1 and (any(row.ranks for row in rows) or vary(row.figure[0] for row in rows))
 
 
 def _has_groups(rows: Sequence[GroupShare]) -> bool:

@@ -6,7 +6,7 @@ from leaderboard.charts.chart import GREY, BoardRow, Spec, plain
 from leaderboard.charts.colours import colour_of
 
 MAX_LABELS = 25
-"""Of more points only the first `FIRST_LABELS` and those of the front are named, and the others are fainter."""
+"""From one more on, only the first `FIRST_LABELS` points and the front are named, and the others are fainter."""
 FIRST_LABELS = 10
 _FAINT = "70"
 

@@ -162,7 +162,7 @@ const asCsv = (table, facts) => {
 const factsOf = (place) => JSON.parse(place.dataset.chartFacts || "{}");
 
 const sourceWords = ({ release, revision, track, metric, as_of: day }) => (
-  [release && `${release}, revision ${revision}`, track, metric && `ranked by ${metric}`, day && `as of ${day}`].filter(Boolean).join(" · ")
+  [release && `${release}, revision ${revision}`, track, metric && `metric: ${metric}`, day && `as of ${day}`].filter(Boolean).join(" · ")
 );
 
 const fileName = (place) => {
@@ -220,11 +220,11 @@ const nameBelow = (place, hidden) => {
   place.after(list);
 };
 
-const colourOf = (label) => {
+// The point of a name: both stand in the same order.
+const pointOf = (label) => {
   const trace = label.closest(".trace");
   const points = trace?.querySelectorAll(".points path") ?? [];
-  const n = [...(trace?.querySelectorAll(".text text") ?? [])].indexOf(label);
-  return (points[n] ?? points[0])?.style.fill ?? "currentColor";
+  return points[[...(trace?.querySelectorAll(".textpoint") ?? [])].indexOf(label.closest(".textpoint"))] ?? points[0];
 };
 
 // The points whose names are notes on a wide page.
@@ -236,7 +236,7 @@ const noted = (spec) => {
 // Names that would lie on another name, a point or an error bar, or leave the figure, are left out of the drawing.
 const thinLabels = (place, spec) => {
   const shown = [];
-  const points = [...place.querySelectorAll(".points path")].map((one) => ({ trace: one.closest(".trace"), box: one.getBoundingClientRect() }));
+  const points = [...place.querySelectorAll(".points path")].map((one) => ({ point: one, box: one.getBoundingClientRect() }));
   const bars = [...place.querySelectorAll(".errorbar path")].map((one) => one.getBoundingClientRect());
   const hidden = place.clientWidth < NARROW_PX ? noted(spec) : [];
   const frame = place.querySelector(".nsewdrag")?.getBoundingClientRect();
@@ -244,11 +244,11 @@ const thinLabels = (place, spec) => {
     label.style.visibility = "";
     const box = label.getBoundingClientRect();
     const cut = frame && (box.left < frame.left || box.right > frame.right);
-    const trace = label.closest(".trace");
-    const covers = shown.some((one) => meet(box, one)) || points.some((one) => one.trace !== trace && meet(box, one.box));
+    const own = pointOf(label);
+    const covers = shown.some((one) => meet(box, one)) || points.some((one) => one.point !== own && meet(inset(box), one.box));
     if (cut || covers || bars.some((one) => meet(inset(box), one))) {
       label.style.visibility = "hidden";
-      if (label.closest(".trace")?.querySelector(".points path")) hidden.push({ name: label.textContent, colour: colourOf(label) });
+      if (own) hidden.push({ name: label.textContent, colour: own.style.fill || "currentColor" });
     } else shown.push(box);
   }
   nameBelow(place, hidden);

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.board import BoardScores, score_board
+from scoring.board import BoardScores, incomplete, score_board
 from scoring.board_input import BoardInput, from_samples
+from scoring.computed import BoardWork, means_of_groups, scored_by
+from scoring.metrics import SOL_SCORE, SPEEDUP, UnknownMetric
 from scoring.pass_at_k import most_trials
 from scoring.rules import SECOND
 from scoring.uncertainty import Estimate, bounded, geometric, mean_interval, means, share_interval
@@ -519,3 +521,48 @@ def test_an_array_of_another_shape_is_named(name: str) -> None:
 
 def test_one_draw_is_enough() -> None:
     assert score_board(replace(random_board(), draws=1, rules=1)).rank.max() > 0
+
+
+def test_a_metric_over_a_group_is_that_of_a_board_of_its_problems_alone():
+    passed, speedups = random_samples(4, 9, 3)
+    board = from_samples(passed, speedups, "digest")
+    groups = [f"g{n % 2}" for n in range(9)]
+    odd = np.array([group == "g1" for group in groups])
+    alone = score_board(from_samples(passed[:, odd], speedups[:, odd], "digest"))
+    for name in ("pass@1", "speedup"):
+        found = means_of_groups(BoardWork(board, incomplete(board)), name, groups)
+        assert list(found) == ["g0", "g1"]
+        assert found["g1"] == pytest.approx(alone.figures[name].value)
+
+
+def test_a_group_in_which_no_problem_counts_has_no_figure():
+    board = random_board()
+    voided = np.arange(8) < 2
+    found = means_of_groups(
+        BoardWork(replace(board, voided=voided), incomplete(board)), "speedup", ["gone"] * 2 + ["here"] * 6
+    )
+    assert np.isnan(found["gone"]).all()
+    assert np.isfinite(found["here"]).all()
+    assert means_of_groups(BoardWork(board, incomplete(board)), SOL_SCORE.name, ["a"] * 8) == {}
+
+
+@pytest.mark.parametrize("name", ["pass@1", "pass@3", "coding", "weighted", "questions", "speedup", "gflops"])
+def test_the_values_by_problem_have_the_metric_as_their_mean(name: str):
+    questions = np.arange(8) > 5
+    board = replace(
+        random_board(), questions=questions, weights=np.where(questions, 0.0, np.arange(1.0, 9.0)),
+        gflops=np.exp(np.random.default_rng(1).normal(3, 1, (5, 8))), baseline_gflops=np.full(8, 9.0),
+    )  # fmt: skip
+    work = BoardWork(board, incomplete(board))
+    scored = scored_by(work, name)
+    assert scored is not None
+    mean = np.average(scored.values, axis=1, weights=scored.weights)
+    shown = score_board(board).figures[name].value
+    assert (np.exp(mean) if name in (SPEEDUP.name, "gflops") else mean) == pytest.approx(shown)
+
+
+def test_values_by_problem_are_of_metrics_that_can_rank():
+    work = BoardWork(random_board(), np.zeros(5, dtype=bool))
+    assert scored_by(work, "roofline") is None
+    with pytest.raises(UnknownMetric):
+        scored_by(work, "zzz")

@@ -99,3 +99,11 @@ def test_entrants_that_never_differ_might_on_other_problems() -> None:
 def test_no_end_passes_what_a_difference_can_be() -> None:
     found = paired_difference(np.ones(9), np.array([0.0] * 8 + [1.0]), np.ones(9, dtype=bool), BOARD, most=1.0)
     assert found.low < found.value < found.high == 1
+
+
+@BOTH
+def test_weights_move_the_mean_and_leave_out_what_has_none(board: DrawnPairs) -> None:
+    firsts, second = np.array([[1.0, 0.0, 1.0, 5.0]]), np.zeros(4)
+    (found,) = paired_differences(firsts, second, np.array([[3.0, 1.0, 0.5, 0.0]]), board)
+    assert found.value == pytest.approx(3.5 / 4.5)
+    assert (found.problems, found.wins, found.losses, found.ties) == (3, 2, 0, 1)

@@ -1,8 +1,10 @@
 """The best score over time: every counted result by its day, and the line of the best so far."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from leaderboard.charts.chart import (
@@ -20,6 +22,7 @@ from leaderboard.charts.chart import (
     titled,
 )
 from leaderboard.charts.colours import colour_of
+from leaderboard.charts.labels import label_sides
 from leaderboard.charts.scales import is_wide, log_axis, ratio_range
 from leaderboard.charts.scatter import MAX_LABELS
 from scoring.metrics import Metric
@@ -79,12 +82,25 @@ def spec(rows: Sequence[DatedResult]) -> Spec:
     }
     ahead = set(best)
     others = [row for row in rows if row not in ahead]
-    side = "middle right" if len(rows) <= MAX_LABELS else ""
-    points = [_points(best, metric, _RECORD, "top left"), _points(others, metric, _OTHER, side)]
-    return {
-        "data": [line, *(one for one in points if one["x"])],
-        "layout": layout(days_axis([row.at for row in rows]), _scores(metric, [row.score for row in rows])),
-    }
+    x, y = days_axis([row.at for row in rows]), _scores(metric, [row.score for row in rows])
+    beside = "middle right" if len(rows) <= MAX_LABELS else ""
+    points = [_points(best, metric, _RECORD, _sides(best, newest, x, y)), _points(others, metric, _OTHER, beside)]
+    return {"data": [line, *(one for one in points if one["x"])], "layout": layout(x, y)}
+
+
+def _sides(best: Sequence[DatedResult], newest: datetime, x: Spec, y: Spec) -> list[str]:
+    """Where the name of each record stands: beside the line, and inside the frame."""
+    (start, end), (low, high) = map(datetime.fromisoformat, x["range"]), y["range"]
+
+    def place(at: datetime, score: float) -> tuple[float, float]:
+        height = math.log10(score) if y.get("type") == "log" else score
+        return (at - start) / (end - start), (height - low) / (high - low)
+
+    steps = [corner for old, new in pairwise(best) for corner in ((new.at, old.score), (new.at, new.score))]
+    corners = [(best[0].at, best[0].score), *steps, (newest, best[-1].score)]
+    return label_sides(
+        [row.name for row in best], [place(row.at, row.score) for row in best], [place(*one) for one in corners]
+    )
 
 
 def _scores(metric: Metric, scores: Sequence[float]) -> Spec:
@@ -96,8 +112,8 @@ def _scores(metric: Metric, scores: Sequence[float]) -> Spec:
     return axis(titled(metric), range=[-0.06 * top, 1.12 * top], **shares)
 
 
-def _points(rows: Sequence[DatedResult], metric: Metric, look: _Look, side: str) -> Spec:
-    """Named at `side`; where it is empty, on hover only."""
+def _points(rows: Sequence[DatedResult], metric: Metric, look: _Look, side: str | Sequence[str]) -> Spec:
+    """Named at `side`, the same for all or one of each; where it is empty, on hover only."""
     return {
         "type": "scatter",
         "mode": "markers+text" if side else "markers",

@@ -25,7 +25,7 @@ def _placed(rows: Sequence[BoardRow]) -> list[BoardRow]:
 
 
 def has_points(rows: Sequence[BoardRow]) -> bool:
-    """Of entrants with the same pass@1 the bars of speedups say as much."""
+    """False where all entrants have the same pass@1: the bars of speedups then say as much."""
     placed = _placed(rows)
     return len(placed) == 1 or vary(row.pass_at(1)[0] for row in placed)
 

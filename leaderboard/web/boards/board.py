@@ -50,7 +50,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
         "facets": problems.facets(query.choice), "notices": _notices(release, query, problems),
         "ks": [k for k in release.offered_ks if k > 1], "lacks_k": _lacks_k(query, found),
         "header": board_html.header(found.columns, query), "choosable": found.available[1:],
-        "leader": leader_of(found.columns, found.rows),
+        "leader": None if query.is_filtered or query.sort else leader_of(found.columns, found.rows),
         "declared": declared_words(found.columns), "missing": board_html.missing_words(found.columns, found.rows),
         "weights": weights_of(release, problems), "ticks": ticks,
         "pinned": board_html.body(found.pinned, found.columns, links, query.expanded),

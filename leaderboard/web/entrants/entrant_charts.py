@@ -58,6 +58,7 @@ def results(standings: Sequence[Standing], metric: Metric) -> list[BoardResult]:
             figure=row.figure(metric.name),
             rank=row.rank,
             metric=metric,
+            ranks=metric == metric_of(row),
         )
         for row in standings
         if row.figure(metric.name)[0] is not None and metric in (PASS_AT_1, metric_of(row))

@@ -40,6 +40,13 @@ def timed_board() -> tuple[Release, Track]:
     return _board(release_actions.import_release(pack).release, "seeded-timed-gpu", 100)
 
 
+def speedup_board() -> tuple[Release, Track]:
+    """The same problems and entrants, ranked by speedup."""
+    problems = [mixed.coding(f"code/{n}", f"ch{2 + n % 2}") for n in range(7)]
+    pack = packs.problem_pack(problems, "seeded-speed", ks=[1, 4], title="Speed", primary_metric="speedup")
+    return _board(release_actions.import_release(pack).release, "seeded-speed-gpu", 200)
+
+
 def _board(made: Release, slug: str, first: int) -> tuple[Release, Track]:
     made.is_public, made.question_policy = True, "practice"
     made.save()

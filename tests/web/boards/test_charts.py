@@ -10,29 +10,30 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.charts import BOARD_CHARTS
+from leaderboard.charts import BOARD_CHARTS, charts_for, leading_chart, scales
 from leaderboard.charts.boards import (
+    by_problem,
     fast_p,
     heat_map,
     history,
     k_curve,
     pass_at_k_bars,
     pass_vs_speedup,
+    ranked,
     raw_vs_weighted,
     score_vs_cost,
     speedups,
 )
 from leaderboard.charts.chart import BoardRow, titled
-from scoring.metrics import PASS_AT_1
 from leaderboard.charts.colours import PALETTE, colour_of
 from leaderboard.charts.labels import label_sides
 from leaderboard.charts.results import runs, runtimes
-from leaderboard.charts.scatter import pareto_front
+from leaderboard.charts.scatter import FIRST_LABELS, named_points, pareto_front
 from leaderboard.models import Submission
 from leaderboard.models.boards.estimates import Triple
 from problems.models import Release
 from scoring.fast_p import THRESHOLDS
-from scoring.metrics import MEDIAN_TIME, SPEEDUP, shown_metric
+from scoring.metrics import GFLOPS, MEDIAN_TIME, PASS_AT_1, SPEEDUP, shown_metric
 from tests import factories
 from tests.estimates import estimates
 from tests.markup import markup
@@ -62,7 +63,7 @@ ROWS = [_row("A", 0.9, 1.1), _row("B", 0.5, 2.0, 2), _row("C", 0.4, 1.5, 3), _ro
 
 
 @pytest.mark.parametrize(
-    "module", [pass_at_k_bars, k_curve, pass_vs_speedup, raw_vs_weighted, score_vs_cost, fast_p, heat_map]
+    "module", [ranked, pass_at_k_bars, k_curve, pass_vs_speedup, raw_vs_weighted, score_vs_cost, fast_p, heat_map]
 )
 @pytest.mark.parametrize("rows", [ROWS, []])
 def test_plotly_accepts_every_figure(module: Any, rows: list[BoardRow]) -> None:
@@ -177,7 +178,7 @@ def test_a_reader_chooses_the_metric_that_stands_against_cost(client: Any, site:
         ([0.01, 0.1], ["0.01", "0.02", "0.05", "0.1"]),
         ([0.001, 0.05], ["0.001", "0.003", "0.01", "0.03"]),
         ([0.0003, 0.9], ["0.001", "0.01", "0.1", "1"]),
-        ([5e-12, 1e7], ["1e-12", "1e-07", "0.01", "1,000", "100,000,000"]),
+        ([5e-12, 1e7], ["10⁻¹²", "10⁻⁷", "0.01", "1,000", "10⁸"]),
     ],
 )
 def test_an_axis_of_costs_has_round_ticks(costs: list[float], ticks: list[str]) -> None:
@@ -218,8 +219,8 @@ def test_every_run_is_a_point() -> None:
     assert runs.figure([runs.Runs("baseline", "", [2.0], 2.0, None, None)]).data
 
 
-NEEDS_MORE = {"raw-vs-weighted", "score-vs-cost", "differences"}
-"""Charts of weights, costs and a second entrant, which the site lacks."""
+NEEDS_MORE = {"raw-vs-weighted", "score-vs-cost", "differences", "ranked", "pass-groups"}
+"""Charts of weights, costs, a second entrant and another metric than pass@k, which the site lacks."""
 
 
 @pytest.mark.parametrize("name", sorted(BOARD_CHARTS.keys() - NEEDS_MORE))
@@ -269,11 +270,36 @@ def test_a_heat_map_leaves_a_cell_without_problems_empty() -> None:
     assert not heat_map.has_cells([replace(ROWS[0], groups={"only": 0.5})])
 
 
+def _speedups(name: str, *values: float) -> speedups.EntrantSpeedups:
+    return speedups.EntrantSpeedups(1, name, {f"p/{n}": value for n, value in enumerate(values)})
+
+
+def test_each_problem_has_a_dot_for_each_entrant_that_has_a_time() -> None:
+    rows = [_speedups("A", 2.0, 4.0), replace(_speedups("B", 0.5), entrant_id=2)]
+    first, second = by_problem.spec(rows)["data"]
+    assert (first["x"], first["y"], second["x"], second["y"]) == ([2.0, 4.0], [0, 1], [0.5], [0])
+    assert by_problem.table(rows).rows == [["p/0", "2.00×", "0.50×"], ["p/1", "4.00×", "–"]]
+    assert by_problem.figure(rows).data
+    assert by_problem.spec([])["data"] == []
+    assert not by_problem.has_dots([])
+
+
+def test_of_many_problems_those_are_drawn_on_which_entrants_differ_most() -> None:
+    n = by_problem.MAX_PROBLEMS + 1
+    rows = [_speedups("A", *[2.0] * n), _speedups("B", 2.0, *[1.0] * (n - 1))]
+    (first, _), names = by_problem.spec(rows)["data"], by_problem.spec(rows)["layout"]["yaxis"]["ticktext"]
+    assert len(first["x"]) == len(names) == by_problem.MAX_PROBLEMS
+    assert "p/0" not in names, "both are alike on it"
+    assert f"Of {n} problems" in by_problem.caption(rows)
+
+
 def test_a_box_holds_the_middle_half_on_a_logarithmic_scale() -> None:
     box = speedups.box_of(1, "A", [0.5, 1.0, 2.0, 4.0, 8.0])
     assert box.marks == pytest.approx((0.5, 1.0, 2.0, 4.0, 8.0))
-    assert speedups.table([box]).rows == [["A", "0.50×", "1.00×", "2.00×", "4.00×", "8.00×", "5"]]
-    assert speedups.figure([box, speedups.box_of(2, "B", [3000.0])]).data
+    rows = [_speedups("A", 0.5, 1.0, 2.0, 4.0, 8.0), _speedups("B", 3000.0)]
+    assert speedups.table(rows[:1]).rows == [["A", "0.50×", "1.00×", "2.00×", "4.00×", "8.00×", "5"]]
+    assert speedups.figure(rows).data
+    assert speedups.spec(rows)["layout"]["xaxis"]["ticktext"] == ["1", "10", "100", "1,000"]
     assert speedups.spec([])["data"] == []
 
 
@@ -281,7 +307,7 @@ def test_the_best_score_over_time_names_those_who_raised_it() -> None:
     days = [datetime(2026, 9, day, tzinfo=UTC) for day in (1, 2, 3)]
     rows = [history.DatedResult(n, name, day, score, PASS_AT_1)
             for n, (name, day, score) in enumerate(zip("ABC", days, (0.4, 0.3, 0.6), strict=True))]  # fmt: skip
-    line, others, best = history.spec(rows)["data"]
+    line, best, others = history.spec(rows)["data"]
     assert line["y"] == [0.4, 0.6, 0.6]
     assert (others["text"], best["text"]) == (["B"], ["A", "C"])
     assert history.table(rows).rows == [["2026-09-03", "C", "60.0"], ["2026-09-01", "A", "40.0"]]
@@ -299,7 +325,7 @@ def test_a_speedup_of_thousands_makes_the_axis_logarithmic_and_a_point_at_0_is_w
     assert layout["xaxis"]["type"] == "log"
     assert layout["xaxis"]["range"][0] < math.log10(0.8)
     assert layout["yaxis"]["range"][0] < 0
-    assert pass_vs_speedup.spec(ROWS)["layout"]["xaxis"]["type"] == "linear"
+    assert "type" not in pass_vs_speedup.spec(ROWS)["layout"]["xaxis"]
 
 
 def test_a_small_speedup_is_not_zero_on_hover() -> None:
@@ -348,3 +374,74 @@ def test_an_entrants_history_hides_what_its_viewer_may_not_see(client: Any, site
     client.force_login(site.cast.owner)
     assert client.get(path).json()["data"]
     assert client.get(groups).status_code == 200
+
+
+BY_SPEEDUP = [replace(row, metric=SPEEDUP) for row in ROWS]
+
+
+def test_bars_of_the_metric_that_ranks_have_its_interval_and_its_figure_in_words() -> None:
+    bars, words = ranked.spec(BY_SPEEDUP)["data"]
+    assert bars["x"] == [1.1, 2.0, 1.5], "an entrant without the figure has no bar"
+    assert bars["error_x"]["array"] == pytest.approx([0.3] * 3)
+    assert words["x"] == pytest.approx([1.4, 2.3, 1.8]), "the words begin where the interval ends"
+    assert [one.strip() for one in words["text"]] == ["1.10×", "2.00×", "1.50×"]
+    assert ranked.table(BY_SPEEDUP).rows[0][0] == "A"
+    assert "Speedup" in ranked.title(BY_SPEEDUP)
+    assert "baseline" in ranked.caption(BY_SPEEDUP)
+    assert ranked.spec([])["data"] == []
+
+
+def test_rates_far_apart_are_points_on_a_logarithmic_axis() -> None:
+    rows = [_with(row, {"gflops": value}, metric=GFLOPS) for row, value in zip(ROWS, (3.0, 4000.0), strict=False)]
+    marks, _ = ranked.spec(rows)["data"]
+    axis = ranked.spec(rows)["layout"]["xaxis"]
+    assert (marks["type"], axis["type"], axis["ticktext"]) == ("scatter", "log", ["10", "100", "1,000", "10,000"])
+
+
+def test_charts_that_would_say_nothing_are_left_out() -> None:
+    alike = [_with(row, {"pass@1": 1.0}, metric=SPEEDUP) for row in ROWS]
+    assert not pass_at_k_bars.has_bars(alike)
+    assert not pass_vs_speedup.has_points(alike)
+    assert pass_at_k_bars.has_bars([replace(row, metric=PASS_AT_1) for row in alike]), "it ranks"
+    assert pass_at_k_bars.has_bars(BY_SPEEDUP)
+    assert not heat_map.has_cells([replace(row, groups={"a": 1.0, "b": 1.0}) for row in alike])
+    first = [one.name for one in charts_for(SPEEDUP)][:6]
+    assert first == ["ranked", "speedups", "fast-p", "differences", "history", "by-problem"]
+    assert {one.name for one in charts_for(PASS_AT_1)} == set(BOARD_CHARTS)
+
+
+def test_a_page_with_one_chart_shows_the_metric_that_ranks() -> None:
+    assert leading_chart(BY_SPEEDUP).name == "pass-vs-speedup"
+    assert leading_chart([_with(row, {"pass@1": 1.0}) for row in BY_SPEEDUP]).name == "ranked"
+    assert leading_chart([_with(row, {"speedup": None}) for row in ROWS]).name == "pass-at-k"
+    assert leading_chart([]).name == "pass-at-k"
+
+
+def test_no_name_crosses_an_error_bar() -> None:
+    bar = ((0.2, 0.56), (0.8, 0.56))
+    assert label_sides(["Name"], [(0.5, 0.5)]) == ["top left"]
+    assert label_sides(["Name"], [(0.5, 0.5)], bars=[bar]) == ["bottom left"]
+
+
+def test_of_many_points_the_first_and_the_front_are_named() -> None:
+    points = [(float(n), -float(n)) for n in range(40)]
+    named = named_points(points, [points[30]])
+    assert [n for n, one in enumerate(named) if one] == [*range(FIRST_LABELS), 30]
+    assert all(named_points(points[:5], []))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (-2.0, 2.0, [0.01, 0.1, 1.0, 10.0, 100.0]),
+        (-0.4, 0.8, [0.5, 1.0, 2.0, 5.0]),
+        (-0.2, 0.02, [0.7, 0.8, 0.9, 1.0]),
+    ],
+)
+def test_a_logarithmic_axis_has_its_decades_or_what_lies_between(low: float, high: float, ticks: list[float]) -> None:
+    assert scales.log_ticks(low, high) == pytest.approx(ticks)
+
+
+def test_ticks_of_differences_are_round_and_zero_has_no_sign() -> None:
+    assert [words for _, words in scales.signed_ticks(-0.11, 0.21)] == ["−10", "0", "+10", "+20"]
+    assert [scales.plain_number(one) for one in (0.001, 1e4, 1e7, 2e-5)] == ["0.001", "10,000", "10⁷", "2 × 10⁻⁵"]

@@ -1,0 +1,50 @@
+"""In a real browser: what a phone shows of a board at once, and the buttons that open the rest without a script."""
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from tests.requirements import requires
+from tests.web.drawn_board import drawn_board
+
+pytestmark = [requires("chromium"), pytest.mark.rest]
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_a_phone_shows_the_leader_and_its_figure_on_the_first_screen(
+    colours: str, chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    made, _ = drawn_board(12)
+    context = chromium.new_context(viewport=PHONE, java_script_enabled=False, color_scheme=colours)
+    page = context.new_page()
+    page.goto(live_server.url + reverse("board", args=[made.slug]))
+    leader, row = page.locator(".leader").bounding_box(), page.locator(".board tbody tr .ranks").first.bounding_box()
+    for box in (leader, row):
+        assert box["y"] + box["height"] <= PHONE["height"]
+        assert box["x"] + box["width"] <= PHONE["width"]
+    links, filters = page.get_by_role("link", name="Releases"), page.locator("form.filters")
+    assert not links.is_visible()
+    assert not filters.is_visible()
+    page.get_by_text("Menu").click()
+    page.get_by_text("Filters and columns").click()
+    assert links.is_visible()
+    assert filters.is_visible()
+    page.goto(f"{live_server.url}{reverse('board', args=[made.slug])}?q=cobalt")
+    assert filters.is_visible(), "a choice is in sight"
+    context.close()
+
+
+def test_a_wide_page_has_neither_button(chromium: Any, transactional_db: Any, live_server: Any, settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    made, _ = drawn_board(2)
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(live_server.url + reverse("board", args=[made.slug]))
+    assert not page.get_by_text("Menu").is_visible()
+    assert not page.get_by_text("Filters and columns").is_visible()
+    assert page.get_by_role("link", name="Releases").is_visible()
+    assert page.locator("form.filters").is_visible()
+    context.close()
