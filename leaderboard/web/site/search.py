@@ -53,7 +53,7 @@ def _releases(user: Any, words: Sequence[str]) -> QuerySet[Release]:
 
 
 def _problems(user: Any, words: Sequence[str]) -> QuerySet[Problem]:
-    """By the names that a release's table of problems shows; statements are not searched."""
+    """Problems that fit by a name that their release's table shows; statements are not searched."""
     rows = Problem.objects.filter(release__in=Release.objects.visible_to(user))
     rows = rows.filter(has_words(words, ("title", "task_id", "group", "release__title")))
     return rows.select_related("release").defer("record").order_by("-release__published_at", "release", "position")
