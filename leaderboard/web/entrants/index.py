@@ -1,5 +1,7 @@
 """The index of all entrants: searched by name, filtered by kind, a hundred a page."""
 
+from typing import Any
+
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
@@ -20,15 +22,14 @@ _KINDS = [(kind.value, kind.label) for kind in EntrantKind if kind is not Entran
 @require_safe
 def entrants(request: HttpRequest) -> HttpResponse:
     search, kind = request.GET.get("q", ""), request.GET.get("kind", "")
-    rows = Entrant.objects.public().filter(has_words(words_of(search), NAMED))
-    rows = _with_boards(request, rows.filter(kind=kind) if kind in dict(_KINDS) else rows)
-    page = page_of(request, rows.order_by("-n_boards", "name"))
+    found = Entrant.objects.public().filter(has_words(words_of(search), NAMED))
+    page = page_of(request, _with_boards(request, found.filter(kind=kind) if kind in dict(_KINDS) else found))
     context = {"page": page, "search": search, "kind": kind, "kinds": _KINDS, "parameters": other_parameters(request)}
     return render(request, "podium/entrants/entrants.html", context)
 
 
-def _with_boards(request: HttpRequest, rows: QuerySet[Entrant]) -> QuerySet[Entrant]:
-    """Each with `n_boards`: the number of boards on which the user sees its row."""
+def _with_boards(request: HttpRequest, rows: QuerySet[Entrant]) -> QuerySet[Any]:
+    """Each with `n_boards`: the number of boards on which the user sees its row. Those on most boards come first."""
     seen = visibility.visible_standings_of_all(request.user).filter(entrant=OuterRef("pk")).order_by()
     n_boards = Subquery(seen.values("entrant").annotate(n=Count("pk")).values("n"))
-    return rows.annotate(n_boards=Coalesce(n_boards, 0))
+    return rows.annotate(n_boards=Coalesce(n_boards, 0)).order_by("-n_boards", "name")

@@ -26,7 +26,7 @@ RANKED_WITHIN = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
-class Change:
+class SinceLast:
     """The entrant's last full submission before this one, and its score."""
 
     last: Submission
@@ -36,7 +36,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrackOutcome:
     """One full submission's result on a track. Without a standing it does not count there."""
 
     column: Column
@@ -45,7 +45,7 @@ class Outcome:
     standing: Standing | None
     n_ranked: int
     """Entrants with a rank on the board, itself among them."""
-    change: Change | None
+    change: SinceLast | None
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class FailedFirst:
     failure: Failure
 
 
-def outcome_of(user: Any, submission: Submission, track: Track | None) -> Outcome | None:
+def outcome_of(user: Any, submission: Submission, track: Track | None) -> TrackOutcome | None:
     """The outcome on the track; None for a part of the release, while work is open, or without a score.
 
     A fixed number of queries.
@@ -76,7 +76,7 @@ def outcome_of(user: Any, submission: Submission, track: Track | None) -> Outcom
     if submission.pk not in rows:
         return None
     on_board = visibility.visible_standings(user, submission.release).filter(track=track)
-    return Outcome(
+    return TrackOutcome(
         column=column,
         cell=column.cell(vars(rows[submission.pk])),
         standing=on_board.filter(submission=submission).first(),
@@ -124,9 +124,9 @@ def _rows_of(place: ReleaseTrack, submissions: Sequence[Submission]) -> dict[int
     return {row.submission_id: row for row in rank.standings_of(rank.load_of(place, counted))}
 
 
-def _change(column: Column, row: Standing, before: Standing | None, last: Submission) -> Change | None:
+def _change(column: Column, row: Standing, before: Standing | None, last: Submission) -> SinceLast | None:
     if before is None:
         return None
     own, was = column.value(vars(row)), column.value(vars(before))
     difference = float(own) - float(was) if own is not None and was is not None else None
-    return Change(last, column.cell(vars(before)), difference)
+    return SinceLast(last, column.cell(vars(before)), difference)
