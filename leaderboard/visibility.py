@@ -325,6 +325,14 @@ def places_with_visible_results(user: Any) -> QuerySet[ReleaseTrack]:
     return places.filter(n_entrants__gt=0).select_related("release", "track")
 
 
+def visible_standings_of_all(user: Any) -> QuerySet[Standing]:
+    """The rows of every board that the user may see, under the same rule."""
+    rows = Standing.objects.filter(release__in=Release.objects.visible_to(user))
+    if is_organiser(user):
+        return rows
+    return rows.filter(results_are_open("release__") | Q(entrant__in=_own(user)))
+
+
 def visible_standings_of(user: Any, entrant: Entrant) -> QuerySet[Standing]:
     """One entrant's rows on every board that the user may see, under the same rule."""
     rows = Standing.objects.filter(entrant=entrant, release__in=Release.objects.visible_to(user))

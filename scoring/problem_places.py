@@ -11,7 +11,7 @@ from scoring.ranking import least_sure
 from scoring.sample import UNKNOWN_NOISE
 
 
-class Figure(NamedTuple):
+class PlacedFigure(NamedTuple):
     """A positive figure of which more is better, and the ends of its 95 % interval; None where there is none."""
 
     value: float | None
@@ -19,7 +19,7 @@ class Figure(NamedTuple):
     high: float | None = None
 
 
-def places(figures: Sequence[Figure]) -> list[int]:
+def places(figures: Sequence[PlacedFigure]) -> list[int]:
     """The place of each figure: 1 + the number of figures that are surely better. The others tie with it.
 
     Two figures with intervals are compared as a board compares two entrants: one is surely better where the difference

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from scoring.median import Z_95
-from scoring.problem_places import Figure, places
+from scoring.problem_places import PlacedFigure, places
 
 
-def _around(value: float, arm: float) -> Figure:
+def _around(value: float, arm: float) -> PlacedFigure:
     """A figure whose interval has this arm on both sides, in logarithms."""
-    return Figure(value, value / math.exp(arm), value * math.exp(arm))
+    return PlacedFigure(value, value / math.exp(arm), value * math.exp(arm))
 
 
 def test_figures_that_are_surely_apart_have_places_of_their_own() -> None:
@@ -42,26 +42,28 @@ def test_the_more_pairs_the_larger_the_difference_must_be() -> None:
 
 
 def test_the_arms_that_face_each_other_count() -> None:
-    narrow_below = Figure(1.2, 1.19, 3.0)
-    assert places([narrow_below, Figure(1.0, 0.5, 1.01)]) == [1, 2]
-    assert places([Figure(1.2, 0.5, 1.21), Figure(1.0, 0.99, 3.0)]) == [1, 1]
+    narrow_below = PlacedFigure(1.2, 1.19, 3.0)
+    assert places([narrow_below, PlacedFigure(1.0, 0.5, 1.01)]) == [1, 2]
+    assert places([PlacedFigure(1.2, 0.5, 1.21), PlacedFigure(1.0, 0.99, 3.0)]) == [1, 1]
 
 
 def test_without_intervals_the_value_decides_and_equal_ones_tie() -> None:
-    assert places([Figure(2.0), Figure(2.0), Figure(1.0), Figure(None), Figure(None)]) == [1, 1, 3, 4, 4]
+    assert places(
+        [PlacedFigure(2.0), PlacedFigure(2.0), PlacedFigure(1.0), PlacedFigure(None), PlacedFigure(None)]
+    ) == [1, 1, 3, 4, 4]
 
 
 def test_an_interval_beside_a_figure_without_one_does_not_count() -> None:
-    assert places([Figure(2.0), _around(1.9, 0.5), Figure(1.8)]) == [1, 2, 3]
+    assert places([PlacedFigure(2.0), _around(1.9, 0.5), PlacedFigure(1.8)]) == [1, 2, 3]
 
 
 def test_intervals_of_no_width_show_the_clocks_steps_and_not_the_noise() -> None:
-    assert places([Figure(1.05, 1.05, 1.05), Figure(1.0, 1.0, 1.0)]) == [1, 1]
-    assert places([Figure(1.5, 1.5, 1.5), Figure(1.0, 1.0, 1.0)]) == [1, 2]
+    assert places([PlacedFigure(1.05, 1.05, 1.05), PlacedFigure(1.0, 1.0, 1.0)]) == [1, 1]
+    assert places([PlacedFigure(1.5, 1.5, 1.5), PlacedFigure(1.0, 1.0, 1.0)]) == [1, 2]
 
 
-@pytest.mark.parametrize("figures", [[], [Figure(None)], [Figure(1.0)], [Figure(1.0, 0.9, 1.1)]])
-def test_nobody_or_one_alone(figures: list[Figure]) -> None:
+@pytest.mark.parametrize("figures", [[], [PlacedFigure(None)], [PlacedFigure(1.0)], [PlacedFigure(1.0, 0.9, 1.1)]])
+def test_nobody_or_one_alone(figures: list[PlacedFigure]) -> None:
     assert places(figures) == [1] * len(figures)
 
 

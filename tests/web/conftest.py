@@ -55,6 +55,8 @@ class Site:
         return {
             "home": reverse("home"),
             "releases": reverse("releases"),
+            "search": reverse("search", query={"q": "number"}),
+            "entrants": reverse("entrants"),
             "board": reverse("board", args=[slug]) + "?group=*",
             "charts": reverse("charts", args=[slug]),
             "problems": reverse("problems", args=[slug]),

@@ -146,7 +146,8 @@ def _tick(row: Row, form: str) -> str:
         return ""
     slug, name = escape(row["entrant__slug"]), escape(row["entrant__name"])
     words = f'title="Tick to compare" aria-label="Compare {name}"'
-    return f'<input type="checkbox" class="tick" form="{escape(form)}" name="entrant" value="{slug}" {words}>'
+    box = f'<input type="checkbox" class="tick" form="{escape(form)}" name="entrant" value="{slug}" {words}>'
+    return f'<label class="tick">{box} Compare</label>'
 
 
 def flags_address(release: Release, track: str) -> str:

@@ -48,7 +48,7 @@ def social_of(release: Release) -> dict[str, str]:
 def unverified(release: Release) -> str:
     """The sentence on a release that was published without verification, else empty."""
     reason = release.unverified_reason
-    return f"Published without verification on this site: {reason}" if reason else ""
+    return f"Published without verification on this site: {reason.rstrip('.')}." if reason else ""
 
 
 def banners(release: Release) -> list[str]:

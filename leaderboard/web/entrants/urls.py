@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from leaderboard.web.entrants import entrant, entrant_charts, ownership, teams
+from leaderboard.web.entrants import entrant, entrant_charts, index, ownership, teams
 
 urlpatterns = [
+    path("entrants/", index.entrants, name="entrants"),
     path("entrants/<slug:slug>/", entrant.entrant, name="entrant"),
     path("entrants/<slug:slug>/charts/<slug:name>.json", entrant_charts.chart, name="entrant_chart"),
     path("account/entrants/<slug:slug>/offer/", ownership.offer_entrant, name="offer_entrant"),

@@ -28,7 +28,7 @@ class By(StrEnum):
     TIME = "time"
 
 
-_FIELDS = {
+FIELDS = {
     By.SPEEDUP: (F("best_speedup").desc(nulls_last=True), "best_speedup_evaluation", "best_speedup_ms", "best_speedup"),
     By.TIME: (
         F("best_ms").asc(nulls_last=True), "best_evaluation", "best_ms", "best_evaluation__current_result__speedup",
@@ -56,7 +56,7 @@ def ranking_of(
     `evaluation_id`, `time_ms`, `speedup` and `language` of a row are of that one sample. With a language, only the
     samples written in it. `by` is the counted figure where it is None.
     """
-    order, sample, time_ms, speedup = _FIELDS[by or counted_figure(found.release)]
+    order, sample, time_ms, speedup = FIELDS[by or counted_figure(found.release)]
     scores = visibility.visible_scores(user, found.release).filter(problem=found, track=track, n_passed__gt=0)
     if language:
         scores = scores.filter(**{f"{sample}__sample__language": language})

@@ -78,6 +78,10 @@ class TableQuery:
         search = parameters.get("q", "").strip()[:100]
         return cls(track=track.slug if track else "", search=search, solved=solved, **asked)
 
+    @property
+    def is_filtered(self) -> bool:
+        return any((self.group, self.kind, self.difficulty, self.tag, self.search, self.solved))
+
     def url(self, **changes: Any) -> str:
         other = replace(self, **changes)
         names = {"search": "q"}

@@ -10,7 +10,7 @@ from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.site.numerals import milliseconds_interval, ratio_interval
 from problems.spec.case import Case, is_held_out
 from runners.wire.protocol import Role
-from scoring.problem_places import Figure, places
+from scoring.problem_places import PlacedFigure, places
 from scoring.speedup_interval import Timed, speedup_interval
 
 NO_INTERVAL = "no interval"
@@ -67,10 +67,10 @@ def _figures(
     of_speedup = _speedup_ends(speedup, runs, 0 if case else _n_at_one(row, runs, on_track))
     slowest, fastest = reversed(of_time) if of_time else (None, None)
     return {
-        "time_figure": Figure(1 / time_ms, 1 / slowest, 1 / fastest)
+        "time_figure": PlacedFigure(1 / time_ms, 1 / slowest, 1 / fastest)
         if time_ms and slowest and fastest
-        else Figure(1 / time_ms if time_ms else None),
-        "speedup_figure": Figure(speedup, *(of_speedup or (None, None))),
+        else PlacedFigure(1 / time_ms if time_ms else None),
+        "speedup_figure": PlacedFigure(speedup, *(of_speedup or (None, None))),
         "time_interval": milliseconds_interval(time_ms, *of_time, 0) if of_time else NO_INTERVAL,
         "speedup_interval": ratio_interval(*of_speedup).removeprefix("95 % interval ") if of_speedup else NO_INTERVAL,
     }

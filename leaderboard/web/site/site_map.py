@@ -17,9 +17,19 @@ from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.web.shared.shareable import FRESH_SECONDS, STRANGER, absolute, public_releases
 from problems.models import Problem, Release, results_are_open
 
-_PLAIN = ("home", "releases", "nodes", "about", "api")
+_PLAIN = ("home", "releases", "entrants", "nodes", "about", "api")
 _OF_RELEASE = ("board", "charts", "problems", "coverage", "changelog", "release_about")
-_CLOSED = ("/admin/", "/account/", "/accounts/", "/api/v1/", "/api/node/", "/compare/", "/submissions/new/", "/embed/")
+_CLOSED = (
+    "/admin/",
+    "/account/",
+    "/accounts/",
+    "/api/v1/",
+    "/api/node/",
+    "/compare/",
+    "/search/",
+    "/submissions/new/",
+    "/embed/",
+)
 
 
 class _OfSite(Sitemap):  # type: ignore[type-arg]  # generic in its stubs alone

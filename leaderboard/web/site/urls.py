@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from leaderboard.web.site import demo, home, site_map
+from leaderboard.web.site import demo, home, search, site_map
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -11,6 +11,7 @@ urlpatterns = [
     path("robots.txt", site_map.robots, name="robots"),
     path("sitemap.xml", site_map.sitemap_index, name="sitemap"),
     path("sitemap-<slug:section>.xml", site_map.sitemap_section, name="sitemap_section"),
+    path("search/", search.search, name="search"),
     path("releases/", home.releases, name="releases"),
     path("demo/sign-in/<str:uidb64>/<str:key>/", demo.sign_in, name="demo_sign_in"),
 ]

@@ -3,16 +3,18 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from leaderboard.models import Decision, Evaluation, EvaluationState, Flag, Submission, Track
+from leaderboard.models import Decision, Evaluation, EvaluationState, Flag, ProblemScore, Submission, Track
 from leaderboard.models.curation.decision import DecisionKind
 from leaderboard.standings.absent import AbsentSamples, absent_samples
 from leaderboard.visibility import SubmissionView
+from leaderboard.web.problems.problem_ranking import FIELDS, counted_figure
 from leaderboard.web.results.verdicts import STATES, VERDICTS, look_of
 from problems.models import Problem
 from runners.wire.protocol import FlagScope, Verdict
@@ -30,12 +32,18 @@ _PLACE = 987654321
 
 @dataclass(frozen=True)
 class MatrixRow:
+    """A problem's chips, and the time and the speedup of its sample that counts most, where it has them."""
+
     problem: Problem
     cells: SafeString
+    time_ms: float | None = None
+    speedup: float | None = None
+    evaluation_id: int | None = None
+    """The evaluation of that sample."""
 
 
 def matrix(submission: Submission, track: Track, problems: Sequence[Problem], view: SubmissionView) -> list[MatrixRow]:
-    """Problem × sample of verdict chips, each a link to its evaluation; absent samples have none. Five queries."""
+    """Problem × sample of verdict chips, each a link to its evaluation; absent samples have none. Six queries."""
     rows = (
         Evaluation.objects.live()
         .filter(submission=submission, track=track, problem__in=[one.pk for one in problems])
@@ -50,7 +58,15 @@ def matrix(submission: Submission, track: Track, problems: Sequence[Problem], vi
         cells.setdefault(problem_id, []).append(chip.replace(str(_PLACE), str(pk)))
     for one in absent_samples(submission, [track], [problem.pk for problem in problems]):
         cells.setdefault(one.problem_id, []).extend(_absent_chip(one, one.first_index + n) for n in range(one.n))
-    return [MatrixRow(one, SafeString("".join(cells.get(one.pk, [])))) for one in problems]
+    best = _best(submission, track, [one for one in problems if not view.seals(one)])
+    return [MatrixRow(one, SafeString("".join(cells.get(one.pk, []))), *best.get(one.pk, ())) for one in problems]
+
+
+def _best(submission: Submission, track: Track, problems: Sequence[Problem]) -> dict[int, tuple[Any, ...]]:
+    """Time in ms, speedup and evaluation of each problem's best sample, by the figure that scores count. One query."""
+    _, sample, time_ms, speedup = FIELDS[counted_figure(submission.release)]
+    scores = ProblemScore.objects.filter(submission=submission, track=track, problem__in=[one.pk for one in problems])
+    return {pk: tuple(best) for pk, *best in scores.values_list("problem_id", time_ms, speedup, f"{sample}_id")}
 
 
 def _flags(evaluations: QuerySet[Evaluation]) -> dict[int, set[tuple[str, str | None]]]:

@@ -21,6 +21,7 @@ from leaderboard.web.results.verdicts import VERDICTS, to_choose_from
 from leaderboard.web.shared.lookups import chosen_track, submission_or_404
 from leaderboard.web.shared.paging import other_parameters, page_of
 from leaderboard.web.submissions.matrix import matrix
+from leaderboard.web.submissions.outcome import awaits_rank, first_failure_of, outcome_of, seals_part
 from problems.models import Problem
 
 
@@ -48,8 +49,13 @@ def _samples_context(request: HttpRequest, found: Submission, view: SubmissionVi
     track = chosen_track(request, tracks)
     page = page_of(request, problems_of(found))
     rows = matrix(found, track, list(page.object_list), view) if track else []
+    is_live = found.has_open_work()
     return {
-        "submission": found, "is_live": found.has_open_work(), "tracks": tracks, "track": track, "matrix": rows,
+        "submission": found, "view": view, "is_live": is_live or awaits_rank(found, track),
+        "outcome": outcome_of(request.user, found, track), "has_times": any(row.time_ms is not None for row in rows),
+        "has_speedups": any(row.speedup is not None for row in rows),
+        "first": None if is_live else first_failure_of(found, track, view), "is_over": not is_live,
+        "seals_part": seals_part(found, view), "tracks": tracks, "track": track, "matrix": rows,
         "page": page, "parameters": other_parameters(request),
         "n_columns": found.n_samples_per_problem,
     }  # fmt: skip

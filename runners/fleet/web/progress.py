@@ -34,11 +34,13 @@ class BarPart:
 class ProgressCounts:
     """The submission's counts over all of its tracks, absent samples included.
 
+    While an evaluation is run again it is neither done nor passed, though its last result stands.
     `stages` has the number of running attempts by stage.
     """
 
     n_total: int
     n_done: int
+    n_withdrawn: int
     n_queued: int
     n_running: int
     n_passed: int
@@ -72,6 +74,7 @@ def progress_context(view: SubmissionView, submission: Submission) -> dict[str, 
     progress, n_tracks = progress_of(submission, view), submission.tracks.count()
     return {
         "submission": submission,
+        "may_change": view.may_change,
         "progress": progress,
         "time_words": progress.time_words(is_imported=submission.is_imported),
         "n_tracks": n_tracks,
@@ -105,10 +108,11 @@ def progress_of(submission: Submission, view: SubmissionView) -> ProgressCounts:
     ended = submission.finished_at if submission.state != SubmissionState.ACCEPTED else None
     return ProgressCounts(
         n_total=total,
-        n_done=total - open_work,
+        n_done=by_state[EvaluationState.DONE],
+        n_withdrawn=by_state[EvaluationState.CANCELLED],
         n_queued=by_state[EvaluationState.QUEUED],
         n_running=by_state[EvaluationState.LEASED],
-        n_passed=sum(n for _, verdict, n in rows if verdict == "passed"),
+        n_passed=sum(n for state, verdict, n in rows if state == EvaluationState.DONE and verdict == "passed"),
         counts=_counts(rows, total),
         stages=running_stages(submission) if running else {},
         running=running,

@@ -298,3 +298,19 @@ def test_a_carried_ruling_and_erratum_name_the_old_one_on_the_pages(
     flag = Flag.objects.get(result__evaluation=evaluation)
     page = signed_in(cast.organiser).get(reverse("admin:leaderboard_flag_change", args=[flag.pk]))
     assert words.format(old.pk) in text(page)
+
+
+def test_a_board_is_put_on_the_front_page_and_taken_off_again(cast: Any, board: Release) -> None:
+    place = board.on_tracks.get()
+    told = page_of_act(cast, RELEASE, board.pk, "front-page")
+    assert "which no organiser has chosen so far" in told
+    act(cast.organiser, RELEASE, "front-page", board, track=place.track_id)
+    place.refresh_from_db()
+    assert place.on_front_page
+    assert f"in place of {board.slug} on {place.track.slug}" in page_of_act(cast, RELEASE, board.pk, "front-page")
+    act(cast.organiser, RELEASE, "off-front-page", board)
+    place.refresh_from_db()
+    assert not place.on_front_page
+    assert act(cast.owner, RELEASE, "front-page", board, track=place.track_id).status_code != 200
+    place.refresh_from_db()
+    assert not place.on_front_page

@@ -16,8 +16,8 @@ from tests.estimates import estimates
 HOSTILE = "<script>\"'&"
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 TAGS = {
-    "tr", "td", "th", "b", "small", "span", "svg", "circle", "a", "input", "div", "table", "caption", "thead", "tbody",
-    "progress", "dl", "dt", "dd",
+    "tr", "td", "th", "b", "small", "span", "svg", "circle", "a", "input", "label", "div", "table", "caption", "thead",
+    "tbody", "progress", "dl", "dt", "dd",
 }  # fmt: skip
 
 

@@ -125,6 +125,8 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
     "card": (_release, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "badge": (_badge, "get", NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND),
     "releases": (_nothing, "get", OK, OK, OK, OK),
+    "search": (_nothing, "get", OK, OK, OK, OK),
+    "entrants": (_nothing, "get", OK, OK, OK, OK),
     "board": (_release, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "runtimes": (_problem, "get", NOT_FOUND, NOT_FOUND, OK, OK),
     "board_row": (lambda p: [p.release.slug, p.cast.entrant.slug], "get", NOT_FOUND, NOT_FOUND, OK, OK),
@@ -267,7 +269,7 @@ def test_what_changes_the_world_needs_the_forms_key(place: Place) -> None:
 
 
 def test_a_hidden_private_place_leaves_no_trace_for_a_stranger(client: Any, place: Place) -> None:
-    pages = ["home", "releases", "nodes"]
+    pages = ["home", "releases", "search", "entrants", "nodes"]
     texts = [markup(client.get(reverse(name))) for name in pages]
     texts.append(markup(client.get(place.cast.entrant.get_absolute_url())))
     assert not any(place.release.slug in text or place.release.title in text for text in texts)
