@@ -22,6 +22,7 @@ from scoring.metrics import (
     ROOFLINE,
     SOL_SCORE,
     SPEEDUP,
+    TRAFFIC_SPEEDUP,
     WEIGHTED,
     WIN_RATE,
     pass_at,
@@ -119,11 +120,20 @@ def _questions(work: BoardWork) -> Figure | None:
 
 
 def _speedup(work: BoardWork) -> Figure:
+    return _mean_speedup(work, work.board.ln_speedup_sum)
+
+
+def _traffic_speedup(work: BoardWork) -> Figure | None:
+    sums = work.board.traffic_ln_sum
+    return None if sums is None else _mean_speedup(work, sums)
+
+
+def _mean_speedup(work: BoardWork, ln_sum: FloatArray) -> Figure:
     """Shared noise moves what is faster than the baseline only."""
     board = work.board
     share = work.curve[:, board.thresholds.index(1.0)] if 1.0 in board.thresholds else np.ones(len(work.curve))
     shared = np.asarray(board.shared_ln_sd * np.nan_to_num(share))
-    measured = work.mean(quotient(board.ln_speedup_sum, board.n), work.timed)
+    measured = work.mean(quotient(ln_sum, board.n), work.timed)
     parts = {"problems": work.timed.sum(axis=1)}
     return _figure(geometric(measured.of_logs(0.0, shared)), parts, measured, shared)
 
@@ -232,6 +242,7 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     WEIGHTED.name: _weighted,
     QUESTIONS.name: _questions,
     SPEEDUP.name: _speedup,
+    TRAFFIC_SPEEDUP.name: _traffic_speedup,
     CORRECT_SPEEDUP.name: _correct_speedup,
     HELD_OUT_SPEEDUP.name: _held_out_speedup,
     FAST_1.name: _fast_1,
