@@ -59,7 +59,7 @@ class Metric:
     no_interval: str = ""
     """The reason why it is stored and shown without an interval; empty if it has one."""
     trap: str = ""
-    """What the figure of another benchmark misleads into, in one sentence; empty for metrics of our own."""
+    """The mistake that the figure of another benchmark invites, in one sentence; empty for metrics of our own."""
     exported: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Columns that exports add to it, each with the part of the stored estimate that it holds."""
 

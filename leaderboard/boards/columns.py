@@ -42,7 +42,7 @@ class Column:
     bounds: Callable[[Row], tuple[float | None, float | None]] | None = None
 
     trap: str = ""
-    """What the figure of another benchmark misleads into; empty for our own."""
+    """The mistake that the figure of another benchmark invites; empty for our own."""
     no_interval: str = ""
     """The reason why an estimate has no interval; empty for those that have one, and for counts and facts."""
     exported: Callable[[Row], Mapping[str, Any]] = lambda _: {}

@@ -77,7 +77,7 @@ class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm
         return weights
 
     def clean_case_weights(self) -> Any:
-        weights = self.cleaned_data["case_weights"]
+        weights = self.cleaned_data["case_weights"] or {}
         if isinstance(weights, dict) and (reason := why_bad_case_weights(weights, cases_of(self.instance))):
             raise forms.ValidationError(f"It {reason}.")
         return weights
@@ -115,6 +115,9 @@ class CorrectionForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelF
         model = Release
         fields = RANKING_FIELDS
         field_classes = dict.fromkeys(("ks", "weights", "case_weights"), BoundedJSONField)
+
+    def clean_case_weights(self) -> Any:
+        return self.cleaned_data["case_weights"] or {}
 
 
 def _offered_track(release: Release) -> type[forms.Form]:
