@@ -422,8 +422,9 @@ def test_an_evaluations_chart_marks_the_medians_of_processes(client: Any, site: 
     assert len(calls[0]["y"]) == 15
 
 
-def test_an_unknown_case_is_all_cases(client: Any, site: FunctionSite) -> None:
-    assert ">70.71 µs<" in text_of(client, site.page, case="7 x 7")
+def test_an_unknown_case_is_refused_and_none_is_all_cases(client: Any, site: FunctionSite) -> None:
+    assert client.get(site.page, {"case": "7 x 7"}).status_code == 400
+    assert ">70.71 µs<" in text_of(client, site.page, case="")
 
 
 def test_the_board_counts_a_function_like_any_problem(client: Any, site: FunctionSite) -> None:
