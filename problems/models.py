@@ -13,7 +13,15 @@ from django.utils import timezone
 from problems.spec.case import Case, is_held_out
 from problems.spec.kinds import Kind
 from problems.spec.profile import Profile
-from problems.spec.ranking import MAX_NOTE, TimingPolicy, checked_ks, checked_metric, checked_weights, offered_ks
+from problems.spec.ranking import (
+    MAX_NOTE,
+    TimingPolicy,
+    checked_case_weights,
+    checked_ks,
+    checked_metric,
+    checked_weights,
+    offered_ks,
+)
 from problems.spec.record import ProblemRecord, TimedWork
 from problems.spec.records import parse_record
 from scoring.metrics import NAMED
@@ -54,9 +62,13 @@ def valid_weights(value: Any) -> None:
     _valid(checked_weights, value)
 
 
+def valid_case_weights(value: Any) -> None:
+    _valid(checked_case_weights, value)
+
+
 DEFAULT_MAX_SAMPLES = 20
 MAX_CARD = 20_000
-RANKING_FIELDS = ("primary_metric", "timing_policy", "ks", "weights", "weights_note")
+RANKING_FIELDS = ("primary_metric", "timing_policy", "ks", "weights", "weights_note", "case_weights")
 """How a release ranks: fixed by publication, but for a correction with a public reason."""
 PROMISES = ("one_command", "separate_harness")
 """Promises of a release on every one of its problems, fixed by publication."""
@@ -176,6 +188,14 @@ class Release(models.Model):
     )
     weights_note = models.TextField(
         blank=True, max_length=MAX_NOTE, help_text="Where the weights come from; shown on its pages."
+    )
+    case_weights = models.JSONField(
+        default=dict,
+        db_default={},
+        blank=True,
+        validators=[valid_case_weights],
+        help_text='Weights of cases by their traffic, for the metric traffic_speedup: {"task": {"case": 3}}. Cases left'
+        " out weigh the mean of their task's.",
     )
     max_samples = models.PositiveIntegerField(
         default=DEFAULT_MAX_SAMPLES,

@@ -18,7 +18,7 @@ NOTHING = SolutionScore(0.0, 0.0)
 
 
 def solution_score(baseline_ms: Mapping[str, float], own_ms: Mapping[str, float | None]) -> SolutionScore:
-    """Over the cases that have a baseline time. One without an own time (None, or absent) gives the solution nothing."""
+    """Over the cases that have a baseline time. One without an own time gives the solution nothing."""
     own = [own_ms.get(case) for case in baseline_ms]
     if not own or None in own:
         return NOTHING

@@ -13,6 +13,7 @@ from scoring.speedup import correct_ln, fallback_ln, timed
 BY_BOTH = (
     "n", "passed", "pending", "skipped", "ln_speedup_sum", "correct_ln_sum", "correct_count", "fast_counts",
     "time_pending", "gflops", "held_out_ln_sum", "public_ln_sum", "held_out_count",
+    "traffic_ln_sum",
 )  # fmt: skip
 """Fields that are E × P; `fast_counts` is E × P × T."""
 BY_PROBLEM = ("has_rankable_baseline", "voided", "weights", "questions", "at_bound", "baseline_gflops")
@@ -71,6 +72,8 @@ class BoardInput:
     mean over the samples, and NaN if the problem has no bound or its baseline no room. The median time is that of the
     samples whose time ranks.
     """
+    traffic_ln_sum: FloatArray | None = None
+    """E × P: `ln_speedup_sum` with the cases weighted by traffic; None if the release declares none."""
     held_out_ln_sum: FloatArray | None = None
     """E × P: Σ over passed samples of the mean ln ratio over held-out cases; None if no problem has such cases."""
     public_ln_sum: FloatArray | None = None

@@ -22,6 +22,7 @@ from scoring.metrics import (
     ROOFLINE,
     SOL_SCORE,
     SPEEDUP,
+    TRAFFIC_SPEEDUP,
     WEIGHTED,
     WIN_RATE,
     Average,
@@ -151,12 +152,19 @@ def _speedups(work: BoardWork) -> Scored:
     return Scored(quotient(work.board.ln_speedup_sum, work.board.n), work.timed)
 
 
-def _speedup(work: BoardWork) -> Figure:
+def _traffic_speedups(work: BoardWork) -> Scored | None:
+    sums = work.board.traffic_ln_sum
+    return None if sums is None else Scored(quotient(sums, work.board.n), work.timed)
+
+
+def _mean_speedup(work: BoardWork, scored: Scored | None) -> Figure | None:
     """Shared noise moves what is faster than the baseline only."""
+    if scored is None:
+        return None
     board = work.board
     share = work.curve[:, board.thresholds.index(1.0)] if 1.0 in board.thresholds else np.ones(len(work.curve))
     shared = np.asarray(board.shared_ln_sd * np.nan_to_num(share))
-    measured = work.mean_of(_speedups(work))
+    measured = work.mean_of(scored)
     parts = {"problems": work.timed.sum(axis=1)}
     return _figure(geometric(measured.of_logs(0.0, shared)), parts, measured, shared)
 
@@ -277,7 +285,8 @@ _COMPUTATIONS: Mapping[str, Computation] = {
     CODING.name: lambda work: _of_passes(work, _coding(work)),
     WEIGHTED.name: lambda work: _of_passes(work, _weighted(work)),
     QUESTIONS.name: lambda work: _of_passes(work, _questions(work)),
-    SPEEDUP.name: _speedup,
+    SPEEDUP.name: lambda work: _mean_speedup(work, _speedups(work)),
+    TRAFFIC_SPEEDUP.name: lambda work: _mean_speedup(work, _traffic_speedups(work)),
     CORRECT_SPEEDUP.name: _correct_speedup,
     HELD_OUT_SPEEDUP.name: _held_out_speedup,
     FAST_1.name: _fast_1,
@@ -293,6 +302,7 @@ _SCORED: Mapping[str, Callable[[BoardWork], Scored | None]] = {
     WEIGHTED.name: _weighted,
     QUESTIONS.name: _questions,
     SPEEDUP.name: _speedups,
+    TRAFFIC_SPEEDUP.name: _traffic_speedups,
     GFLOPS.name: _rates,
     ROOFLINE.name: partial(_figures, name=ROOFLINE.name),
     SOL_SCORE.name: partial(_figures, name=SOL_SCORE.name),

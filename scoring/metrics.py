@@ -28,6 +28,7 @@ class Need(StrEnum):
     CODING = "command or function problems"
     QUESTIONS = "choice or short-answer problems"
     WEIGHTS = "a weight for each of their groups"
+    CASE_WEIGHTS = "weights of cases by their traffic"
 
 
 class Average(StrEnum):
@@ -58,7 +59,7 @@ class Metric:
     no_interval: str = ""
     """The reason why it is stored and shown without an interval; empty if it has one."""
     trap: str = ""
-    """What the figure of another benchmark misleads into, in one sentence; empty for metrics of our own."""
+    """The mistake that the figure of another benchmark invites, in one sentence; empty for metrics of our own."""
     exported: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Columns that exports add to it, each with the part of the stored estimate that it holds."""
 
@@ -96,6 +97,17 @@ SPEEDUP = Metric(
     unit="×",
     missing="No problem on this track has a baseline time that may rank.",
     exported={"timed_problems": "problems"},
+)
+TRAFFIC_SPEEDUP = Metric(
+    "traffic_speedup",
+    "Speedup by traffic",
+    "The speedup whose cases weigh by the traffic that the release declares of them, and its problems all the same. A"
+    " case without a declared weight weighs the mean of its problem's.",
+    frozenset({Need.TIMES, Need.CASE_WEIGHTS}),
+    Average.GEOMETRIC,
+    unit="×",
+    missing="No problem on this track has a baseline time that may rank.",
+    exported={"traffic_problems": "problems"},
 )
 CODING = Metric(
     "coding",
@@ -221,7 +233,7 @@ AUTHOR_SCORE = Metric(
 WIN_RATE = Metric(
     "win_rate",
     "Win rate",
-    "FlashInfer-Bench's, by this site's clock: share of cases in which the sample of the author score is faster than the"
+    "FlashInfer-Bench's, by this site's clock: share of cases in which the author score's sample is faster than the"
     " baseline, averaged over the problems that the entrant attempted.",
     frozenset({Need.TIMES}),
     Average.ARITHMETIC,
@@ -231,13 +243,14 @@ WIN_RATE = Metric(
     exported={"win_rate_problems": "problems"},
 )
 
-NAMED = (SPEEDUP, CODING, WEIGHTED, QUESTIONS, GFLOPS, ROOFLINE, SOL_SCORE)
+NAMED = (SPEEDUP, TRAFFIC_SPEEDUP, CODING, WEIGHTED, QUESTIONS, GFLOPS, ROOFLINE, SOL_SCORE)
 """Every metric without a parameter that can rank a release. Releases have a constraint of these names in this order."""
 SHOWN = (
     CODING,
     WEIGHTED,
     QUESTIONS,
     SPEEDUP,
+    TRAFFIC_SPEEDUP,
     CORRECT_SPEEDUP,
     HELD_OUT_SPEEDUP,
     FAST_1,

@@ -7,6 +7,9 @@ from typing import NamedTuple
 UNKNOWN_NOISE = math.log(1.1)
 """The logarithm up to which the ratio of two times without intervals is not trusted: one process of each, 10 %."""
 
+MOST_LN = 700.0
+"""Largest logarithm whose exponential a float holds."""
+
 
 def sample_speedup(
     baseline_ms: Mapping[str, float],
@@ -54,6 +57,37 @@ def ratio_arm(
         return UNKNOWN_NOISE
     arm = math.log(baseline_ms / baseline_low_ms) + math.log(candidate_high_ms / candidate_ms)
     return arm or UNKNOWN_NOISE
+
+
+def by_traffic(
+    speedup: float, cases: Sequence[tuple[str, TimedCase]], weights: Mapping[str, float]
+) -> tuple[float, list[TimedCase]]:
+    """Speedup and cases whose plain mean of logarithms is the mean of the given ones weighted by case.
+
+    Weights are scaled to a mean of 1 over the sample's cases; a case without one weighs their mean. So equal weights
+    change nothing. What cases without a time took from `speedup` they take here too.
+    """
+    plain = [one for _, one in cases]
+    known = [weights[case] for case, _ in cases if case in weights]
+    if not known:
+        return speedup, plain
+    mean = math.fsum(known) / len(known)
+    given = [weights.get(case, mean) for case, _ in cases]
+    scale = len(given) / math.fsum(given)
+    weighted = [
+        TimedCase(_power(one.ratio, weight * scale), one.arm * (weight * scale), one.ranks)
+        for one, weight in zip(plain, given, strict=True)
+    ]
+    return speedup * math.exp(_mean_ln(weighted) - _mean_ln(plain)), weighted
+
+
+def _power(ratio: float, exponent: float) -> float:
+    """Within what a float holds: a single case may weigh as much as all of many."""
+    return math.exp(max(-MOST_LN, min(MOST_LN, exponent * math.log(ratio))))
+
+
+def _mean_ln(cases: Sequence[TimedCase]) -> float:
+    return math.fsum(math.log(case.ratio) for case in cases) / len(cases)
 
 
 def counted_if_faster(speedup: float, _cases: Sequence[TimedCase]) -> float:

@@ -30,7 +30,7 @@ class ColumnSerializer(serializers.Serializer[Any]):
     better = serializers.CharField(help_text="up, down or empty.")
     definition = serializers.CharField()
     no_interval = serializers.CharField(help_text="Why an estimate has no interval; else empty.")
-    trap = serializers.CharField(help_text="What another benchmark's figure misleads into; empty for our own.")
+    trap = serializers.CharField(help_text="The mistake that another benchmark's figure invites; empty for our own.")
 
 
 class NoisySerializer(serializers.Serializer[Any]):

@@ -38,7 +38,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "slug", "datapack_release", "revision", "digest", "profile", "previous", "title", "description", "state",
             "is_public", "results_are_public", "shows_first_failure", "transcripts_are_public",
             "licence", "authors", "dataset_card",
-            "primary_metric", "timing_policy", "ks", "weights", "weights_note", "max_samples",
+            "primary_metric", "timing_policy", "ks", "weights", "weights_note", "case_weights", "max_samples",
             "one_command", "separate_harness", "correction", "unverified_reason", "tracks", "n_problems",
             "why_closed", "opens_at", "closes_at", "hidden_until", "published_at", "frozen_at",
             "question_policy", "question_samples", "questions_are_sealed", "reveals_at",

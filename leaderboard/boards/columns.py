@@ -44,7 +44,7 @@ class Column:
     """Whether the release ranks by it."""
 
     trap: str = ""
-    """What the figure of another benchmark misleads into; empty for our own."""
+    """The mistake that the figure of another benchmark invites; empty for our own."""
     no_interval: str = ""
     """The reason why an estimate has no interval; empty for those that have one, and for counts and facts."""
     exported: Callable[[Row], Mapping[str, Any]] = lambda _: {}

@@ -49,7 +49,9 @@ _COUNTS = (
     "n_timed",
     "n_held_out",
 )
-_SUMS = ("ln_speedup_sum", "correct_ln_sum", "ln_held_out_sum", "ln_public_sum", "best_ms", "best_speedup")
+_SUMS = (
+    "ln_speedup_sum", "traffic_ln_sum", "correct_ln_sum", "ln_held_out_sum", "ln_public_sum", "best_ms", "best_speedup",
+)  # fmt: skip
 _AGGREGATES = (*_COUNTS, *_SUMS, "fast_counts")
 _SAMPLE_COUNTS = ("n_samples", "n_passed", "n_pending", "n_unresolved", "n_skipped")
 
@@ -306,6 +308,7 @@ def _board_input(
     return BoardInput(
         **_sample_fields(grids),
         ln_speedup_sum=grids["ln_speedup_sum"],
+        traffic_ln_sum=grids["traffic_ln_sum"] if release.case_weights else None,
         correct_ln_sum=grids["correct_ln_sum"],
         correct_count=grids["n_timed"],
         fast_counts=grids["fast_counts"],

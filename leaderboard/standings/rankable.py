@@ -94,6 +94,7 @@ _HAS: dict[Need, Callable[[_Place], bool]] = {
     Need.TIMES: lambda place: bool(place.timed),
     Need.FLOPS: lambda place: _all_cases(place, lambda case: bool(case.flops)),
     Need.WORK: lambda place: _all_cases(place, lambda case: case.is_declared),
+    Need.CASE_WEIGHTS: lambda place: bool(place.release.case_weights),
     Need.PEAKS: lambda place: _has_peaks(place, bound_ms),
     Need.FASTEST_PEAKS: lambda place: _has_peaks(place, speed_of_light_ms),
 }
@@ -103,6 +104,8 @@ _MENDING = {
     " choose another primary metric.",
     Need.FLOPS: "Declare `flops` in the `podium` metadata of a problem, or choose another primary metric.",
     Need.WORK: "Declare `flops` or `bytes` in the `podium` metadata of a problem, or choose another primary metric.",
+    Need.CASE_WEIGHTS: "Declare `case_weights` in the pack's metadata or in the admin, or choose another primary"
+    " metric.",
     Need.PEAKS: _MEASURE_PEAKS,
     Need.FASTEST_PEAKS: _MEASURE_PEAKS,
 }

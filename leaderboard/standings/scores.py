@@ -34,7 +34,7 @@ from problems.spec.ranking import is_provisional
 from runners.wire.protocol import FlagScope, Role, Verdict, Witness
 from scoring.fast_p import THRESHOLDS
 from scoring.rules import RULES
-from scoring.sample import TimedCase, ratio_arm
+from scoring.sample import TimedCase, by_traffic, ratio_arm
 from scoring.throughput import geometric_mean
 
 _PENDING = frozenset({EvaluationState.QUEUED, EvaluationState.LEASED, EvaluationState.CANCELLED})
@@ -51,7 +51,7 @@ class _Timed:
 
     times_ms: dict[str, float | None] = field(default_factory=dict)
     """Figures of the cases that are not held out."""
-    cases: list[TimedCase] = field(default_factory=list)
+    cases: list[tuple[str, TimedCase]] = field(default_factory=list)
     ln_ratios: dict[bool, list[float]] = field(default_factory=lambda: {True: [], False: []})
     """ln of baseline ÷ candidate of the cases that rank: of held-out ones (True) and of the others."""
     ranks: bool = False
@@ -72,6 +72,7 @@ class _Tally:
     n_open_flags: int = 0
     n_upheld_flags: int = 0
     ln_speedup_sum: float = 0.0
+    traffic_ln_sum: float = 0.0
     correct_ln_sum: float = 0.0
     n_timed: int = 0
     ln_held_out_sum: float = 0.0
@@ -136,6 +137,12 @@ def rescore_places(places: Iterable[tuple[int, int, int]]) -> None:
         rescore(submissions[submission_id], tracks[track_id], sorted(ids))
 
 
+def timed_places(release: Release) -> list[tuple[int, int, int]]:
+    """The (submission, track, problem) ids of aggregates whose sums depend on the rules or on weights of cases."""
+    rows = ProblemScore.objects.filter(submission__release=release, n_timed__gt=0)
+    return list(rows.order_by("submission", "track", "problem").values_list("submission", "track", "problem"))
+
+
 def computed(
     submission: Submission, track: Track, problem_ids: Sequence[int] | None = None, before: datetime | None = None
 ) -> list[ProblemScore]:
@@ -150,8 +157,9 @@ def computed(
     tallies: dict[int, _Tally] = {}
     noisy = noisy_results(submission.release_id, track.pk, results)
     timed, flags, promised = _timed(results, noisy), _flags(results, before), submission.release.timing_policy
+    weights = _case_weights(submission.release)
     for row in facts:
-        by = _timed_by(row)
+        by = _timed_by(row) | {"case_weights": weights.get(row["problem_id"], {})}
         result = by["current_result"]
         provisional = result in timed and is_provisional(by["timing_policy"] or "", promised)
         tally = tallies.setdefault(row["problem_id"], _Tally())
@@ -162,6 +170,14 @@ def computed(
         ProblemScore(submission=submission, track=track, problem_id=problem_id, **tally.__dict__)
         for problem_id, tally in sorted(tallies.items())
     ]
+
+
+def _case_weights(release: Release) -> Mapping[int, Mapping[str, float]]:
+    """The declared weights of cases by problem. Makes a query if there are any."""
+    if not release.case_weights:
+        return {}
+    rows = release.problems.filter(task_id__in=release.case_weights).values_list("pk", "task_id")
+    return {pk: release.case_weights[task_id] for pk, task_id in rows}
 
 
 def _facts(evaluations: QuerySet[Evaluation]) -> Iterable[dict[str, Any]]:
@@ -264,7 +280,7 @@ def _timed(results: QuerySet[Result], noisy: Set[int]) -> Mapping[int, _Timed]:
             if ranks:
                 timed.ln_ratios[is_held_out(case)].append(math.log(baseline_ms / median_ms))
             arm = ratio_arm(baseline_ms, baseline_low_ms, median_ms, high_ms)
-            timed.cases.append(TimedCase(baseline_ms / median_ms, arm, ranks))
+            timed.cases.append((case, TimedCase(baseline_ms / median_ms, arm, ranks)))
     return found
 
 
@@ -312,7 +328,9 @@ def _add_pass(tally: _Tally, row: Mapping[str, Any], timed: _Timed, flags: Seque
     if speedup is None or not timed.ranks or is_open or (FlagScope.TIME, DecisionKind.FLAG_UPHELD) in flags:
         return
     tally.n_timed += 1
-    tally.ln_speedup_sum += RULES[row["submission__release__rules"]].counted(speedup, timed.cases)
+    counted, weights = RULES[row["submission__release__rules"]].counted, row["case_weights"]
+    tally.ln_speedup_sum += (plain := counted(speedup, [one for _, one in timed.cases]))
+    tally.traffic_ln_sum += counted(*by_traffic(speedup, timed.cases, weights)) if weights else plain
     tally.correct_ln_sum += math.log(speedup)
     for place, threshold in enumerate(THRESHOLDS[1:], start=1):
         tally.fast_counts[place] += speedup > threshold

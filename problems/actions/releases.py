@@ -21,7 +21,7 @@ from problems.spec.pack import parse_problem_metadata
 from problems.spec.ranking import TimingPolicy, offered_ks
 from problems.spec.record import ProblemRecord
 from problems.spec.site.problem import problem_faults, problem_warnings
-from problems.spec.site.release import why_bad_weights
+from problems.spec.site.release import why_bad_case_weights, why_bad_weights
 
 NAMED = 3
 """Tasks that one line of a report names; the rest is counted."""
@@ -159,6 +159,7 @@ def _new_release(pack: ProblemPack, slug: str | None, previous: Release | None) 
         max_samples=max(DEFAULT_MAX_SAMPLES, *ks),
         weights=metadata.weights,
         weights_note=metadata.weights_note,
+        case_weights=metadata.case_weights,
         one_command=metadata.one_command,
         separate_harness=metadata.separate_harness,
     )
@@ -206,7 +207,8 @@ def _same(pack: ProblemPack) -> Release | None:
     """The release of that name whose pack had the same problems and weights."""
     with_problems = Release.objects.filter(datapack_release=str(pack.metadata.release), digest=pack.digest)
     for one in with_problems.order_by("revision"):
-        if parse_problem_metadata(one.pack_metadata.encode()).weights == pack.metadata.weights:
+        known = parse_problem_metadata(one.pack_metadata.encode())
+        if (known.weights, known.case_weights) == (pack.metadata.weights, pack.metadata.case_weights):
             return one
     return None
 
@@ -268,6 +270,9 @@ def _unfit(pack: ProblemPack) -> Iterator[str]:
     groups = {str(record.problem.group) for record in pack.records}
     if reason := why_bad_weights(pack.metadata.weights, groups):
         yield f"metadata.json: `weights`: {reason}."
+    cases = {record.problem.task_id: [one.name for one in record.problem.cases] for record in pack.records}
+    if reason := why_bad_case_weights(pack.metadata.case_weights, cases):
+        yield f"metadata.json: `case_weights`: {reason}."
     for record in pack.records:
         yield from unfit_problem(record.problem)
 
@@ -368,8 +373,16 @@ def correct_ranking(release: Release, values: Mapping[str, Any], reason: str) ->
     check_fields(release, RANKING_FIELDS, release.slug)
     if reason := why_bad_weights(release.weights, set(release.problems.values_list("group", flat=True))):
         raise ReleaseRefused(f"{release.slug}: `weights`: {reason}.")
+    if reason := why_bad_case_weights(release.case_weights, cases_of(release)):
+        raise ReleaseRefused(f"{release.slug}: `case_weights`: {reason}.")
     release.max_samples = max(release.max_samples, *release.offered_ks)
     release.save(update_fields=[*RANKING_FIELDS, "correction", "max_samples"])
+
+
+def cases_of(release: Release) -> dict[str, list[str]]:
+    """The names of the public cases of each problem by its task."""
+    rows = release.problems.only("task_id", "cases", "release")
+    return {one.task_id: [case.name for case in one.public_cases] for one in rows}
 
 
 def adopt_rules(release: Release, version: int, words: str) -> None:

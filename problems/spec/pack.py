@@ -14,7 +14,7 @@ from pydantic import (
 
 from problems.spec.errors import RecordError, explain
 from problems.spec.profile import Profile
-from problems.spec.ranking import Ks, MetricName, PolicyName, Weights, WeightsNote
+from problems.spec.ranking import CaseWeights, Ks, MetricName, PolicyName, Weights, WeightsNote
 from problems.spec.record import GroupName, ReleaseName
 from problems.spec.solution import load_object
 
@@ -49,6 +49,8 @@ class ProblemPackMetadata(_PackMetadata):
     weights: Weights = Field(default_factory=dict)
     """Group of coding problems to weight; needed where the primary metric is `weighted`."""
     weights_note: WeightsNote = ""
+    case_weights: CaseWeights = Field(default_factory=dict, exclude_if=lambda weights: not weights)
+    """Task to its cases' weights by traffic. Not written if empty: metadata from before it stay as they are."""
     one_command: bool = False
     separate_harness: bool = False
     """Promises, as on the release's row."""
@@ -70,6 +72,7 @@ _PODIUM_KEYS = (
     "ks",
     "weights",
     "weights_note",
+    "case_weights",
     "one_command",
     "separate_harness",
 )

@@ -11,6 +11,7 @@ from scoring.metrics import LARGEST_K, metric_named
 
 MAX_KS = 10
 MAX_WEIGHTS = 200
+MAX_TASKS = 5000
 MAX_NOTE = 4000
 
 
@@ -52,6 +53,10 @@ Ks = Annotated[list[K], Field(max_length=MAX_KS), AfterValidator(_in_order)]
 Weight = Annotated[FiniteFloat, Field(ge=1e-6, le=1e6, strict=True)]
 Weights = Annotated[dict[str, Weight], Field(max_length=MAX_WEIGHTS)]
 """Group of coding problems to its weight; only their ratios matter."""
+CaseWeights = Annotated[
+    dict[str, Annotated[dict[str, Weight], Field(min_length=1, max_length=MAX_WEIGHTS)]], Field(max_length=MAX_TASKS)
+]
+"""Task to its cases' weights by name, as their traffic; only the ratios within a task matter."""
 WeightsNote = Annotated[str, Field(max_length=MAX_NOTE)]
 """Where the weights come from, in words."""
 
@@ -59,6 +64,8 @@ _METRIC: TypeAdapter[str] = TypeAdapter(MetricName)
 _KS: TypeAdapter[list[int]] = TypeAdapter(Ks)
 _K: TypeAdapter[int] = TypeAdapter(K)
 _WEIGHTS: TypeAdapter[dict[str, float]] = TypeAdapter(Weights)
+
+_CASE_WEIGHTS: TypeAdapter[dict[str, dict[str, float]]] = TypeAdapter(CaseWeights)
 
 
 def checked_metric(value: Any) -> str:
@@ -74,6 +81,11 @@ def checked_ks(value: Any) -> list[int]:
 def checked_weights(value: Any) -> dict[str, float]:
     """Weights by group. Raises RecordError."""
     return _checked(_WEIGHTS, value)
+
+
+def checked_case_weights(value: Any) -> dict[str, dict[str, float]]:
+    """Weights of cases by task. Raises RecordError."""
+    return _checked(_CASE_WEIGHTS, value)
 
 
 T = TypeVar("T")

@@ -25,7 +25,7 @@ _PROMPT_TOKENS, _REPLY_TOKENS = ("prompt_tokens", "input_tokens"), ("completion_
 
 @dataclass(frozen=True)
 class TranscriptTurn:
-    """What the model was shown, tools' answers included, and what it replied. None: the record does not tell."""
+    """The messages shown to the model, tools' answers included, and its reply. None: the record does not tell."""
 
     asked: Sequence[Message] = ()
     reply: Sequence[Message] = ()

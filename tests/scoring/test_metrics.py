@@ -26,7 +26,9 @@ def test_a_metric_is_found_by_its_name(metric) -> None:
     "name", ["", "pass@0", "pass@01", "pass@101", "pass@x", "pass@1 ", "PASS@1", "pass@１", "speed"]
 )
 def test_another_name_is_refused_with_those_there_are(name: str) -> None:
-    with pytest.raises(UnknownMetric, match="use pass@k with a k from 1 to 100, or speedup, coding, weighted"):
+    with pytest.raises(
+        UnknownMetric, match="use pass@k with a k from 1 to 100, or speedup, traffic_speedup, coding, weighted"
+    ):
         metric_named(name)
 
 

@@ -1,12 +1,10 @@
 """Moves a release to the newest rules: what its samples count is computed anew, and its boards are ranked again."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
 
 from leaderboard.errors import NotAllowed, Refused
-from leaderboard.models import ProblemScore
 from leaderboard.models.audit import record
 from leaderboard.models.audit_values import edit_detail
 from leaderboard.standings import scores
@@ -35,7 +33,7 @@ def adopt_rules(user: Any, release: Release, reason: str, most_scores: int | Non
     if not may_adopt(release):
         raise Refused("no_newer_rules", f"{release.slug} is ranked by rules {release.rules} and stays with them.")
     scores.hold_all(release.submissions.all())
-    timed = _timed(release)
+    timed = scores.timed_places(release)
     most_scores = MOST_SCORES if most_scores is None else most_scores
     if len(timed) > most_scores:
         raise Refused(
@@ -48,9 +46,3 @@ def adopt_rules(user: Any, release: Release, reason: str, most_scores: int | Non
     scores.rescore_places(timed)
     scores.touch_release(release)
     record(user, "adopt rules", release, reason=reason, **edit_detail({"rules": before}, {"rules": NEWEST}))
-
-
-def _timed(release: Release) -> Sequence[tuple[int, int, int]]:
-    """The (submission, track, problem) ids of aggregates whose sums depend on the rules."""
-    rows = ProblemScore.objects.filter(submission__release=release, n_timed__gt=0)
-    return list(rows.order_by("submission", "track", "problem").values_list("submission", "track", "problem"))

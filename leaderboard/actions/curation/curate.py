@@ -22,8 +22,7 @@ from leaderboard.models.audit_values import edit_detail
 from leaderboard.models.boards.track import NO_HARDWARE
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.models.submissions.evaluation import OPEN_STATES
-from leaderboard.standings import rank, rankable
-from leaderboard.standings.scores import touch_release
+from leaderboard.standings import rank, rankable, scores
 from problems.actions import releases
 from problems.actions.releases import ImportReport
 from problems.formats.compute_eval.directory import read_problem_directory
@@ -147,7 +146,10 @@ def correct_ranking(user: Any, release: Release, values: Mapping[str, Any], reas
     releases.correct_ranking(release, values, reason)
     if faults := rankable.faults(release):
         raise Refused("cannot_be_ranked", " ".join(faults))
-    touch_release(release)
+    if before["case_weights"] != release.case_weights:
+        scores.hold_all(release.submissions.all())
+        scores.rescore_places(scores.timed_places(release))
+    scores.touch_release(release)
     after = {name: values[name] for name in RANKING_FIELDS}
     record(user, "correct ranking", release, reason=reason, **edit_detail(before, after))
 

@@ -34,10 +34,11 @@ from leaderboard.models import Decision, Entrant, Track
 from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
 from problems.actions.drafts import HEAD_FIELDS, rewrite
+from problems.actions.releases import cases_of
 from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
 from problems.sealing import why_too_early
 from problems.spec.ranking import offered_ks
-from problems.spec.site.release import why_bad_weights
+from problems.spec.site.release import why_bad_case_weights, why_bad_weights
 
 EDITABLE = (
     "title", "description", "is_public", "results_are_public", "invited", "invited_may_read", "licence", "authors",
@@ -77,6 +78,12 @@ class ReleaseForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelForm
             raise forms.ValidationError(f"It {reason}.")
         return weights
 
+    def clean_case_weights(self) -> Any:
+        weights = self.cleaned_data["case_weights"] or {}
+        if isinstance(weights, dict) and (reason := why_bad_case_weights(weights, cases_of(self.instance))):
+            raise forms.ValidationError(f"It {reason}.")
+        return weights
+
     def clean(self) -> dict[str, Any] | None:
         said: dict[str, Any] = super().clean() or self.cleaned_data
         release = self.instance
@@ -109,7 +116,10 @@ class CorrectionForm(forms.ModelForm[Release] if TYPE_CHECKING else forms.ModelF
     class Meta:
         model = Release
         fields = RANKING_FIELDS
-        field_classes = {"ks": BoundedJSONField, "weights": BoundedJSONField}
+        field_classes = dict.fromkeys(("ks", "weights", "case_weights"), BoundedJSONField)
+
+    def clean_case_weights(self) -> Any:
+        return self.cleaned_data["case_weights"] or {}
 
 
 def _offered_track(release: Release) -> type[forms.Form]:

@@ -31,6 +31,9 @@ class ProblemScore(models.Model):
     ln_speedup_sum = models.FloatField(
         default=0.0, help_text="Sum of what the release's rules count for samples whose time ranks."
     )
+    traffic_ln_sum = models.FloatField(
+        default=0.0, db_default=0.0, help_text="`ln_speedup_sum` with cases weighted as the release declares."
+    )
     correct_ln_sum = models.FloatField(default=0.0, help_text="Sum of ln s over passed samples whose time ranks.")
     n_timed = models.PositiveIntegerField(default=0)
     ln_held_out_sum = models.FloatField(

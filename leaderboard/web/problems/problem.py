@@ -96,7 +96,7 @@ def problem_context(request: HttpRequest, found: Problem) -> dict[str, Any]:
     written_in = chosen_language(request, found)
     by = chosen_figure(request.GET.get("by", ""), release)
     ranking = ranking_of(request.user, found, track, written_in, by)
-    refuse_unknown("case", request.GET.get("case", ""), [one.name for one in cases if one.name])
+    refuse_unknown("case", request.GET.get("case", ""), [one.name for one in found.public_cases if one.name])
     case = next((one for one in cases if one.name and one.name == request.GET.get("case")), None)
     context = {
         "problem": found, "spec": spec, "kind_template": f"problems/kinds/{spec.kind}.html",

@@ -86,7 +86,7 @@ def _number(case: str) -> str:
 
 
 def _times(row: GradedRow) -> _Times:
-    """By workload and role the primary median in ms."""
+    """The primary median in ms by workload and role."""
     found: dict[str, dict[str, float]] = {}
     for one in (row.podium or {}).get("measurements") or []:
         if one.get("role") == "candidate" or one.get("is_primary"):

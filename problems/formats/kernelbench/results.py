@@ -76,7 +76,7 @@ def _entry(row: GradedRow, sample: int) -> dict[str, Any]:
 
 
 def _stats(podium: dict[str, Any], hardware: str) -> dict[str, Any]:
-    """Of the processes of a single timed case; empty for several, whose times do not mix."""
+    """Statistics of the processes of a single timed case; empty for several, whose times do not mix."""
     own = [one for one in podium.get("measurements") or [] if one.get("role") == "candidate"]
     runs = [float(ms) for ms in own[0].get("runs_ms") or []] if len(own) == 1 else []
     if not runs:

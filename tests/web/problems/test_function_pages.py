@@ -389,7 +389,8 @@ def test_the_ranking_is_narrowed_to_a_language(client: Any, cast: Cast, site: Fu
     assert "written_in=python" in text, "the charts show what the table shows"
     drawn = client.get(reverse("sizes", args=[site.release.slug, site.problem.slug]), {"written_in": "python"}).json()
     assert [one["name"] for one in drawn["data"]] == ["Stranger's model", "Reference solution"]
-    assert _order(text_of(client, site.page, written_in="cobol")) == ["Stranger", "Alpha"]
+    assert _order(text_of(client, site.page, written_in="")) == ["Stranger", "Alpha"]
+    assert client.get(site.page, {"written_in": "cobol"}).status_code == 400
 
 
 def test_a_language_in_which_nobody_solved_it_says_so(client: Any, site: FunctionSite) -> None:
@@ -453,8 +454,9 @@ def test_an_evaluations_chart_marks_the_medians_of_processes(client: Any, site: 
     assert len(calls[0]["y"]) == 15
 
 
-def test_an_unknown_case_is_all_cases(client: Any, site: FunctionSite) -> None:
-    assert ">70.71 µs<" in text_of(client, site.page, case="7 x 7")
+def test_an_unknown_case_is_refused_and_none_is_all_cases(client: Any, site: FunctionSite) -> None:
+    assert client.get(site.page, {"case": "7 x 7"}).status_code == 400
+    assert ">70.71 µs<" in text_of(client, site.page, case="")
 
 
 def test_the_board_counts_a_function_like_any_problem(client: Any, site: FunctionSite) -> None:
