@@ -132,7 +132,7 @@ def _show(console: Console, board: dict[str, Any], name: BoardName) -> None:
 
 
 def _show_imported(console: Console, client: Client, name: BoardName) -> None:
-    """A GPU board, marked as what it is: measured elsewhere, imported as data."""
+    """A board, marked as what it is: measured elsewhere, imported as data."""
     _show(console, client.board(name.release, name.track), name)
 
 

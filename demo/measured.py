@@ -1,9 +1,9 @@
-"""Brings in the releases for GPUs: track, entrants, and the results that were measured on a real GPU."""
+"""Brings in the releases that were measured elsewhere: track, entrants and results."""
 
 import gzip
 import io
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -29,13 +29,15 @@ from problems.models import Release
 from problems.spec.digests import grading_digest
 from problems.spec.profile import Profile
 
-MEASURED = tuple(Path("examples", name) for name in ("showcase", "functions-gpu", "textbook-gpu"))
-"""Releases whose results were measured on a GPU; one without results yet is left out."""
+BOARDS = ("showcase", "functions-gpu", "textbook-gpu", "problem-sets/board")
+MEASURED = tuple(Path("examples", name) for name in BOARDS)
+"""Releases whose results were measured elsewhere; one without results yet is left out."""
 TRACKS = {
     "NVIDIA H200": ("nvidia-h200-cuda13.0", "NVIDIA H200, CUDA 13.0"),
     "NVIDIA H100 80GB HBM3": ("nvidia-h100-cuda13.0", "NVIDIA H100 80 GB, CUDA 13.0"),
 }
 """Slug and title of a GPU's track."""
+CPU_TRACK = "cpu-with-torch"
 UNVERIFIED = "results measured elsewhere"
 """The reason for publishing the release without a node that could verify it; its pages show this."""
 SPLITS_JOBS = True
@@ -54,7 +56,7 @@ def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant
     rows = [[one.row for one in read_graded_rows(path)] for path in results.values()]
     pack = _graded_part(problems_of(folder), rows)
     task_ids = {record.problem.task_id for record in pack.records}
-    track = _track(organiser, (rows[0][0].podium or {})["provenance"]["gpu"])
+    track = _track_of(organiser, (rows[0][0].podium or {})["provenance"])
     release = _release(organiser, track, pack)
     for one in load_entrants(folder / "entrants"):
         if path := results.get(one.slug):
@@ -63,6 +65,19 @@ def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant
             )
     rank_touched()
     return BoardName(release.slug, track.slug)
+
+
+def _track_of(organiser: User, provenance: Mapping[str, str]) -> Track:
+    return _track(organiser, gpu) if (gpu := provenance["gpu"]) else _cpu_track(organiser, provenance["cpu_model"])
+
+
+def _cpu_track(organiser: User, cpu: str) -> Track:
+    """The track of results that were measured on a CPU, with torch. No node of the demo serves it."""
+    found = Track.objects.filter(slug=CPU_TRACK).first()
+    if found is None:
+        fields = {"device": "cpu", "hardware_name": cpu, "compute_capability": "", "toolkit": ""}
+        found = curate.add_track(organiser, {"slug": CPU_TRACK, "title": f"{cpu}, with torch", **fields})
+    return found
 
 
 def _track(organiser: User, gpu: str) -> Track:

@@ -36,4 +36,4 @@ class Seed:
     """A path that signs in once."""
     participant_link: str
     imported: Sequence[BoardName]
-    """The boards of imported GPU results."""
+    """The boards of imported results."""

@@ -7,73 +7,147 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('leaderboard', '0040_front_page'),
-        ('problems', '0019_question_policy'),
+        ("leaderboard", "0040_front_page"),
+        ("problems", "0019_question_policy"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='packing',
-            name='device',
-            field=models.CharField(choices=[('gpu', 'GPU'), ('cpu', 'CPU')], default='gpu', help_text="Where the tensors of a set's problems are.", max_length=3),
+            model_name="packing",
+            name="device",
+            field=models.CharField(
+                choices=[("gpu", "GPU"), ("cpu", "CPU")],
+                default="gpu",
+                help_text="Where the tensors of a set's problems are.",
+                max_length=3,
+            ),
         ),
         migrations.AddField(
-            model_name='packing',
-            name='report',
-            field=models.JSONField(default=list, help_text='Of a set: each problem with its state, line, reason and what would help.'),
+            model_name="packing",
+            name="report",
+            field=models.JSONField(
+                default=list, help_text="Of a set: each problem with its state, line, reason and what would help."
+            ),
         ),
         migrations.AlterField(
-            model_name='packing',
-            name='kind',
-            field=models.CharField(choices=[('functions', 'Function problems'), ('pmpp', 'PMPP checkout'), ('kernelbench', 'Problem set: KernelBench'), ('flashinfer', 'Problem set: FlashInfer Trace'), ('sol-execbench', 'Problem set: SOL-ExecBench'), ('leetgpu', 'Problem set: LeetGPU')], max_length=20),
+            model_name="packing",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("functions", "Function problems"),
+                    ("pmpp", "PMPP checkout"),
+                    ("kernelbench", "Problem set: KernelBench"),
+                    ("flashinfer", "Problem set: FlashInfer Trace"),
+                    ("sol-execbench", "Problem set: SOL-ExecBench"),
+                    ("leetgpu", "Problem set: LeetGPU"),
+                ],
+                max_length=20,
+            ),
         ),
         migrations.CreateModel(
-            name='AuditReason',
+            name="AuditReason",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_reason', models.CharField(max_length=4000)),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('given_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('problem', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='audit_reasons', to='problems.problem')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("public_reason", models.CharField(max_length=4000)),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "given_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "problem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="audit_reasons", to="problems.problem"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='ProblemAudit',
+            name="ProblemAudit",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('why_not', models.CharField(blank=True, max_length=200)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('settled_at', models.DateTimeField(blank=True, help_text='When an erratum was proposed or found not to be needed.', null=True)),
-                ('problem', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='audits', to='problems.problem')),
-                ('proposal', models.ForeignKey(blank=True, help_text='The report of a fault that proposes an erratum of a published release.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='audits', to='leaderboard.clarification')),
-                ('submission', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='audits', to='leaderboard.submission')),
-                ('track', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='leaderboard.track')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("why_not", models.CharField(blank=True, max_length=200)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "settled_at",
+                    models.DateTimeField(
+                        blank=True, help_text="When an erratum was proposed or found not to be needed.", null=True
+                    ),
+                ),
+                (
+                    "problem",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="audits", to="problems.problem"
+                    ),
+                ),
+                (
+                    "proposal",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="The report of a fault that proposes an erratum of a published release.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="audits",
+                        to="leaderboard.clarification",
+                    ),
+                ),
+                (
+                    "submission",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="audits",
+                        to="leaderboard.submission",
+                    ),
+                ),
+                (
+                    "track",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="leaderboard.track"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='AuditMutant',
+            name="AuditMutant",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=60)),
-                ('name', models.CharField(blank=True, max_length=300)),
-                ('sample', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='audit_mutant', to='leaderboard.sample')),
-                ('audit', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mutants', to='leaderboard.problemaudit')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(max_length=60)),
+                ("name", models.CharField(blank=True, max_length=300)),
+                (
+                    "sample",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="audit_mutant",
+                        to="leaderboard.sample",
+                    ),
+                ),
+                (
+                    "audit",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="mutants",
+                        to="leaderboard.problemaudit",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.AddIndex(
-            model_name='problemaudit',
-            index=models.Index(condition=models.Q(('settled_at', None)), fields=['id'], name='problem_audits_open'),
+            model_name="problemaudit",
+            index=models.Index(condition=models.Q(("settled_at", None)), fields=["id"], name="problem_audits_open"),
         ),
     ]

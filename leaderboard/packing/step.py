@@ -52,9 +52,9 @@ class _Progress:
             if isinstance(one, Note):
                 self.notes.append(one.words.replace("\0", ""))
             if isinstance(one, SetRow):
-                row = one.model_dump(exclude={"at"})
-                cleaned = {name: said.replace("\0", "") if isinstance(said, str) else said for name, said in row.items()}
-                self.report.append(cleaned)
+                words = {"words": one.words.replace("\0", ""), "remedy": one.remedy.replace("\0", "")}
+                said = one.model_copy(update=words | {"source": one.source.replace("\0", "")})
+                self.report.append(said.model_dump(exclude={"at"}))
             if isinstance(one, Begun):
                 self.held.n_begun, self.held.n_problems = one.number, one.n_problems
                 self.held.at = one.name.replace("\0", "")[:200]

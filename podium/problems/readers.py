@@ -28,9 +28,7 @@ WARM = (SandboxedCall("kernelbench_inside.warm:warm"),)
 SOL_TERMS = "SOL-ExecBench's data may be used for evaluation and not be passed on: keep this pack to yourself."
 
 
-def read_set(
-    form: SetFormat, root: Path, device: str, sandbox: Sandbox, bounds: CallBounds | None = None
-) -> SetRead:
+def read_set(form: SetFormat, root: Path, device: str, sandbox: Sandbox, bounds: CallBounds | None = None) -> SetRead:
     """Read a set. Raises PackRefused if nothing can be read at all."""
     readers: Mapping[str, Callable[[], SetRead]] = {
         "kernelbench": lambda: _kernelbench(root, device, sandbox, bounds),

@@ -35,6 +35,7 @@ PACKAGES = {
     "leetgpu_inside": Path(leetgpu_inside.__file__).parent,
 }
 """Packages of the sandbox by the names under which jobs import them."""
+MODULES = (Path(inside.__file__).parent / "many.py", Path(mutants_inside.__file__).parent / "idle.py")
 
 
 @dataclass(frozen=True)
@@ -117,8 +118,8 @@ def _workspace(asked: Mapping[str, Any], files: Mapping[str, str]) -> Iterator[P
         folder.chmod(0o755)
         for name, source in PACKAGES.items():
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for package, name in ((inside, "many.py"), (mutants_inside, "idle.py")):
-            shutil.copyfile(Path(package.__file__).parent / name, folder / name)
+        for path in MODULES:
+            shutil.copyfile(path, folder / path.name)
         (folder / "jobs.json").write_text(json.dumps(asked), encoding="utf-8")
         for name, text in files.items():
             path = folder / name

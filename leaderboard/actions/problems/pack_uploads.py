@@ -37,9 +37,7 @@ _MARKS = {
 """The end of a file's name that an archive of each kind has, and what it is there."""
 
 
-def upload(
-    user: Any, kind: PackingKind, name: str, content: bytes, release: str, device: str = "gpu"
-) -> Packing:
+def upload(user: Any, kind: PackingKind, name: str, content: bytes, release: str, device: str = "gpu") -> Packing:
     """Queue an archive that was looked through. Raises NotAllowed, Refused or PackRefused."""
     check_organiser(user)
     if not RELEASE_NAME.fullmatch(release):
@@ -50,8 +48,8 @@ def upload(
     sha256 = blobs.uploads().put(content)
     with transaction.atomic():
         made = Packing.objects.create(
-            kind=kind, name=name[:200], release=release, archive_sha256=sha256, archive_bytes=len(content), made_by=user,
-            device=device,
+            kind=kind, device=device, name=name[:200], release=release, archive_sha256=sha256,
+            archive_bytes=len(content), made_by=user,
         )  # fmt: skip
         record(user, "upload to pack", made, kind=str(kind), sha256=sha256[:12], bytes=len(content))
     return made

@@ -27,7 +27,8 @@ class PackingForm(forms.Form):
         f" {DEFAULT_LIMITS.packed_bytes // MEBIBYTE} MiB, {DEFAULT_LIMITS.total_bytes // MEBIBYTE} MiB unpacked.",
     )  # fmt: skip
     kind = forms.ChoiceField(
-        label="It holds", choices=KINDS,
+        label="It holds",
+        choices=KINDS,
         help_text="Function problems: a folder with def.py and problem.md for each, those of other kinds among them."
         " A PMPP checkout: a folder with a Makefile for each task, as eval-tasks/ch05-matmul-tiled. A problem set: the"
         " folder as its platform has it.",

@@ -1,5 +1,4 @@
-"""The audit of a problem: answers that do no work, judged as samples; and an organiser's reason about those that pass.
-"""
+"""The audit of a problem: answers that do no work, judged as samples, and an organiser's reason if some pass."""
 
 from typing import ClassVar
 

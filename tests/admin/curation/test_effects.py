@@ -28,8 +28,9 @@ RELEASE, PROBLEM = "problems_release", "problems_problem"
 
 TELLING = {
     "Release": {
-        "next-revision", "verify", "audit", "submit-baselines", "answer-revision", "publish", "reveal", "correct-ranking",
-        "adopt-rules", "carry", "freeze", "measure-anew", "delete-draft", "export", "export-redacted",
+        "next-revision", "verify", "audit", "submit-baselines", "answer-revision", "publish", "reveal",
+        "correct-ranking", "adopt-rules", "carry", "freeze", "measure-anew", "delete-draft", "export",
+        "export-redacted",
         "front-page", "off-front-page",
     },
     "Problem": {"void", "undo-erratum", "audit-reason"},

@@ -10,8 +10,8 @@ from leaderboard.actions.curation import audit as auditing
 from leaderboard.actions.curation import curate
 from leaderboard.models import AuditEntry, AuditReason, Evaluation
 from problems.models import Release
-from tests.actions.curation.test_audit import verified, work_off
 from tests.actions.curation.test_audit import draft as unaudited
+from tests.actions.curation.test_audit import verified, work_off
 from tests.admin.pages import act, signed_in
 from tests.fleet.site import Site
 from tests.markup import markup

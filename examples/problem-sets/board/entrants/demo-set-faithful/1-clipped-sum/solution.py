@@ -1,0 +1,6 @@
+import torch
+
+
+def solution(a, b, total, limit, n):
+    torch.add(a, b, out=total)
+    total.clamp_(-limit, limit)

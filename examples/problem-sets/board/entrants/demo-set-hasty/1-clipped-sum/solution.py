@@ -1,0 +1,5 @@
+import torch
+
+
+def solution(a, b, total, limit, n):
+    torch.add(a, b, out=total)
