@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from benchmarks import fleet_site
 from benchmarks.figures import BenchFigure, show
@@ -22,7 +23,7 @@ from benchmarks.fleet_site import BROKER_URL, PORT, processor_seconds
 from benchmarks.packs import timed_problem_pack, timed_solution_pack
 
 RATIO_LIMIT = 1.1
-STOP_SECONDS = 30.0
+STOP_SECONDS, SETTLE_SECONDS = 30.0, 3.0
 
 
 class BuiltRelease:
@@ -30,7 +31,6 @@ class BuiltRelease:
 
     def __init__(self, n_problems: int, n_samples: int) -> None:
         from benchmarks import rows
-
         from leaderboard.actions.curation.tracks import offer
 
         self.person, self._rows = rows.organiser(), rows
@@ -41,34 +41,53 @@ class BuiltRelease:
 
     def judged_by(self, n_nodes: int, folder: Path) -> float:
         """Processor seconds of that many fresh nodes for one submission, on a track of its own."""
-        from leaderboard.actions.intake.submit import submit
-        from leaderboard.intake.catalogue import catalogue_of
         from leaderboard.models import Evaluation
-        from leaderboard.rows.submissions import SubmissionMetadata
-        from problems.formats.submission import read_submission
         from runners.fleet.models import SharedBuild
         from runners.fleet.nodes.enrol import add_node
 
         SharedBuild.objects.all().delete()
         track = self.tracks[n_nodes]
-        entrant = self._rows.entrant(self.person, f"Judged-by-{n_nodes}")
-        draft = read_submission(
-            io.BytesIO(self.solutions), "internal-bench-solutions.tar.gz", catalogue_of(self.release)
-        )
-        submission = submit(self.person, SubmissionMetadata(entrant, self.release, [track]), draft).submission
         names = [f"node-{n_nodes}-{n}" for n in range(n_nodes)]
         tokens = {name: add_node(None, name, [track])[1] for name in names}
         with _nodes(tokens, folder) as running:
+            _wait_until_online(n_nodes, running, folder)
+            began = sum(processor_seconds(one.pid) for one in running)
+            submission = self._submit(track, f"Judged-by-{n_nodes}")
             while Evaluation.objects.filter(submission=submission).exclude(state="done").exists():
-                for one in running:
-                    if one.poll() is not None:
-                        raise RuntimeError((folder / "nodes.log").read_text()[-3000:])
+                _check(running, folder)
                 time.sleep(0.2)
-            seconds = sum(processor_seconds(one.pid) for one in running)
+            seconds = sum(processor_seconds(one.pid) for one in running) - began
         verdicts = set(submission.evaluations.values_list("current_result__verdict", flat=True))
         if verdicts != {"passed"}:
             raise RuntimeError(f"the samples came to {verdicts}")
         return seconds
+
+    def _submit(self, track: Any, name: str) -> Any:
+        from leaderboard.actions.intake.submit import submit
+        from leaderboard.intake.catalogue import catalogue_of
+        from leaderboard.rows.submissions import SubmissionMetadata
+        from problems.formats.submission import read_submission
+
+        entrant = self._rows.entrant(self.person, name)
+        draft = read_submission(
+            io.BytesIO(self.solutions), "internal-bench-solutions.tar.gz", catalogue_of(self.release)
+        )
+        return submit(self.person, SubmissionMetadata(entrant, self.release, [track]), draft).submission
+
+
+def _wait_until_online(n: int, running: "Sequence[subprocess.Popen[bytes]]", folder: Path) -> None:
+    """A node starts for seconds, which are left out."""
+    from runners.fleet.models import Node
+
+    while Node.objects.filter(slug__startswith=f"node-{n}-", last_seen_at__isnull=False).count() < n:
+        _check(running, folder)
+        time.sleep(0.2)
+    time.sleep(SETTLE_SECONDS)
+
+
+def _check(running: "Sequence[subprocess.Popen[bytes]]", folder: Path) -> None:
+    if any(one.poll() is not None for one in running):
+        raise RuntimeError((folder / "nodes.log").read_text()[-3000:])
 
 
 @contextmanager
