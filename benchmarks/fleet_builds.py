@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks import fleet_site
 from benchmarks.figures import BenchFigure, show
-from benchmarks.fleet_site import BROKER_URL, PORT, processor_seconds
+from benchmarks.fleet_site import BROKER_URL, PORT, command_seconds
 from benchmarks.packs import timed_problem_pack, timed_solution_pack
 
 RATIO_LIMIT = 1.1
@@ -40,7 +40,7 @@ class BuiltRelease:
         self.solutions = timed_solution_pack(n_problems, n_samples)
 
     def judged_by(self, n_nodes: int, folder: Path) -> float:
-        """Processor seconds of that many fresh nodes for one submission, on a track of its own."""
+        """Processor seconds of the commands of that many fresh nodes for one submission, on a track of its own."""
         from leaderboard.models import Evaluation
         from runners.fleet.models import SharedBuild
         from runners.fleet.nodes.enrol import add_node
@@ -51,12 +51,12 @@ class BuiltRelease:
         tokens = {name: add_node(None, name, [track])[1] for name in names}
         with _nodes(tokens, folder) as running:
             _wait_until_online(n_nodes, running, folder)
-            began = sum(processor_seconds(one.pid) for one in running)
+            began = sum(command_seconds(one.pid) for one in running)
             submission = self._submit(track, f"Judged-by-{n_nodes}")
             while Evaluation.objects.filter(submission=submission).exclude(state="done").exists():
                 _check(running, folder)
                 time.sleep(0.2)
-            seconds = sum(processor_seconds(one.pid) for one in running) - began
+            seconds = sum(command_seconds(one.pid) for one in running) - began
         verdicts = set(submission.evaluations.values_list("current_result__verdict", flat=True))
         if verdicts != {"passed"}:
             raise RuntimeError(f"the samples came to {verdicts}")
@@ -126,7 +126,7 @@ def main(words: Sequence[str]) -> int:
             one, two = (release.judged_by(n, folder) for n in (1, 2))
     n = asked.problems * asked.samples
     return 0 if show([
-        BenchFigure(f"{n} samples of {asked.problems} problems, processor time of one node", one, "s", None, "max"),
+        BenchFigure(f"{n} samples of {asked.problems} problems, processor time of one node's commands", one, "s", None, "max"),
         BenchFigure("of two nodes together", two, "s", None, "max"),
         BenchFigure("two over one", two / one, "", RATIO_LIMIT, "max"),
     ]) else 1  # fmt: skip

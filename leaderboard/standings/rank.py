@@ -4,7 +4,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ _COUNTS = (
 )
 _SUMS = ("ln_speedup_sum", "correct_ln_sum", "ln_held_out_sum", "ln_public_sum", "best_ms", "best_speedup")
 _AGGREGATES = (*_COUNTS, *_SUMS, "fast_counts")
+_ROWS = 5000
 _SAMPLE_COUNTS = ("n_samples", "n_passed", "n_pending", "n_unresolved", "n_skipped")
 
 
@@ -258,14 +259,14 @@ def _grids(
     column_of = {pk: n for n, pk in enumerate(problem_ids)}
     stored = ProblemScore.objects.filter(submission_id__in=submission_ids, track_id=track_id)
     keys = ("submission_id", "problem_id", *names)
-    replaced = [[getattr(one, name) for name in keys] for one in instead]
-    for submission_id, problem_id, *values in chain(stored.values_list(*keys).iterator(5000), replaced):
-        if problem_id not in column_of:  # a sealed question
-            continue
-        place = row_of[submission_id], column_of[problem_id]
-        for name, value in zip(names, values, strict=True):
-            if value is not None or name in _SUMS:
-                grids[name][place] = value  # None becomes NaN
+    replaced = [tuple(getattr(one, name) for name in keys) for one in instead]
+    every = chain(stored.values_list(*keys).iterator(_ROWS), replaced)  # the replaced ones last: they hold
+    rows = (row for row in every if row[1] in column_of)  # others are sealed questions
+    while some := list(islice(rows, _ROWS)):
+        submissions, problems, *columns = zip(*some, strict=True)
+        place = [row_of[pk] for pk in submissions], [column_of[pk] for pk in problems]
+        for name, values in zip(names, columns, strict=True):
+            grids[name][place] = np.array(values, dtype=grids[name].dtype)  # None becomes NaN
     return grids
 
 
@@ -368,7 +369,7 @@ def rebuild(check: bool = False) -> list[str]:
             for entrant_id in count.differing(place)
         ]
         try:
-            differences += _compare_standings(place)
+            differences += differing_standings(place)
         except ValueError as error:
             differences.append(
                 f"{place.release.slug} on {place.track.slug} cannot be ranked: {why_unranked(place, error)}"
@@ -393,7 +394,8 @@ def _compare_scores(place: ReleaseTrack, store: bool) -> list[str]:
     return lines
 
 
-def _compare_standings(place: ReleaseTrack) -> list[str]:
+def differing_standings(place: ReleaseTrack) -> list[str]:
+    """A line for each standing, and each sum of a problem, that differs from the recomputed one."""
     board = load(place)
     fresh = {row.entrant_id: row for row in tell_selection(place, standings_of(board))}
     stored = {row.entrant_id: row for row in Standing.objects.filter(release=place.release, track=place.track)}
