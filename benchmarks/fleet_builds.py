@@ -125,8 +125,9 @@ def main(words: Sequence[str]) -> int:
         with fleet_site.processes(folder, database):
             one, two = (release.judged_by(n, folder) for n in (1, 2))
     n = asked.problems * asked.samples
+    size = f"{n} samples of {asked.problems} problems"
     return 0 if show([
-        BenchFigure(f"{n} samples of {asked.problems} problems, processor time of one node's commands", one, "s", None, "max"),
+        BenchFigure(f"{size}: processor time of one node's commands", one, "s", None, "max"),
         BenchFigure("of two nodes together", two, "s", None, "max"),
         BenchFigure("two over one", two / one, "", RATIO_LIMIT, "max"),
     ]) else 1  # fmt: skip

@@ -29,4 +29,4 @@ def _note(**_: Any) -> None:
 def _spare(**_: Any) -> None:
     for one in connections.all(initialized_only=True):
         if time.monotonic() - getattr(one, _ANSWERED_AT, -SPARED_SECONDS) < SPARED_SECONDS:
-            one.health_check_done = True
+            one.health_check_done = True  # type: ignore[attr-defined]  # of Django, without a type
