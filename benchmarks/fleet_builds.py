@@ -23,7 +23,7 @@ from benchmarks.fleet_site import BROKER_URL, PORT, command_seconds
 from benchmarks.packs import timed_problem_pack, timed_solution_pack
 
 RATIO_LIMIT = 1.1
-STOP_SECONDS, SETTLE_SECONDS = 30.0, 3.0
+STOP_SECONDS, SETTLE_SECONDS, QUIET_SECONDS = 30.0, 3.0, 8.0
 
 
 class BuiltRelease:
@@ -40,8 +40,11 @@ class BuiltRelease:
         self.solutions = timed_solution_pack(n_problems, n_samples)
 
     def judged_by(self, n_nodes: int, folder: Path) -> float:
-        """Processor seconds of the commands of that many fresh nodes for one submission, on a track of its own."""
-        from leaderboard.models import Evaluation
+        """Processor seconds, for each result, of the commands of that many fresh nodes for one submission.
+
+        On a busy machine the other node measures a disturbed time again, which is a further result of the sample.
+        """
+        from leaderboard.models import Result
         from runners.fleet.models import SharedBuild
         from runners.fleet.nodes.enrol import add_node
 
@@ -53,14 +56,12 @@ class BuiltRelease:
             _wait_until_online(n_nodes, running, folder)
             began = sum(command_seconds(one.pid) for one in running)
             submission = self._submit(track, f"Judged-by-{n_nodes}")
-            while Evaluation.objects.filter(submission=submission).exclude(state="done").exists():
-                _check(running, folder)
-                time.sleep(0.2)
+            _wait_until_quiet(track, running, folder)
             seconds = sum(command_seconds(one.pid) for one in running) - began
         verdicts = set(submission.evaluations.values_list("current_result__verdict", flat=True))
         if verdicts != {"passed"}:
             raise RuntimeError(f"the samples came to {verdicts}")
-        return seconds
+        return seconds / Result.objects.filter(evaluation__submission=submission).count()
 
     def _submit(self, track: Any, name: str) -> Any:
         from leaderboard.actions.intake.submit import submit
@@ -83,6 +84,18 @@ def _wait_until_online(n: int, running: "Sequence[subprocess.Popen[bytes]]", fol
         _check(running, folder)
         time.sleep(0.2)
     time.sleep(SETTLE_SECONDS)
+
+
+def _wait_until_quiet(track: Any, running: "Sequence[subprocess.Popen[bytes]]", folder: Path) -> None:
+    """Until there is no open job, and the site's sweep has made none since."""
+    from runners.fleet.models import Job, JobState
+
+    quiet_since = time.monotonic()
+    while time.monotonic() - quiet_since < QUIET_SECONDS:
+        _check(running, folder)
+        if Job.objects.filter(track=track, state__in=[JobState.QUEUED, JobState.LEASED]).exists():
+            quiet_since = time.monotonic()
+        time.sleep(0.2)
 
 
 def _check(running: "Sequence[subprocess.Popen[bytes]]", folder: Path) -> None:
@@ -125,10 +138,10 @@ def main(words: Sequence[str]) -> int:
         with fleet_site.processes(folder, database):
             one, two = (release.judged_by(n, folder) for n in (1, 2))
     n = asked.problems * asked.samples
-    size = f"{n} samples of {asked.problems} problems"
+    size = f"{n} samples of {asked.problems} problems with references"
     return 0 if show([
-        BenchFigure(f"{size}: processor time of one node's commands", one, "s", None, "max"),
-        BenchFigure("of two nodes together", two, "s", None, "max"),
+        BenchFigure(f"{size}: processor time of one node's commands for each result", one, "s", None, "max"),
+        BenchFigure("the same of two nodes", two, "s", None, "max"),
         BenchFigure("two over one", two / one, "", RATIO_LIMIT, "max"),
     ]) else 1  # fmt: skip
 
