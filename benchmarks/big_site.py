@@ -178,7 +178,7 @@ def _filled(n_entrants: int) -> list[Visit]:
     person = User.objects.create_superuser("organiser")
     track = rows.cpu_track()
     release = rows.published_release(trivial_problem_pack(PROBLEMS), person, track)
-    _submissions(n_entrants, person, release, track)
+    enter_submissions(n_entrants, person, release, track)
     fast = json.dumps([0] * len(THRESHOLDS))
     facts: dict[str, Any] = {"release": release.pk, "track": track.pk, "samples": SAMPLES, "fast": fast}
     with transaction.atomic(), connection.cursor() as cursor:
@@ -194,10 +194,10 @@ def _filled(n_entrants: int) -> list[Visit]:
     return _pages(release, evaluation)
 
 
-def _submissions(n_entrants: int, person: Any, release: Any, track: Any) -> None:
+def enter_submissions(n_entrants: int, person: Any, release: Any, track: Any) -> None:
     from django.utils import timezone
 
-    from leaderboard.models import Counted, Entrant, Submission
+    from leaderboard.models import Chosen, Counted, Entrant, Submission
 
     entrants = Entrant.objects.bulk_create(
         Entrant(slug=f"entrant-{n}", name=f"Entrant {n}", owner=person, organisation=f"Organisation {n % 40}")
@@ -211,6 +211,7 @@ def _submissions(n_entrants: int, person: Any, release: Any, track: Any) -> None
     Submission.tracks.through.objects.bulk_create(
         Submission.tracks.through(submission_id=one.pk, track_id=track.pk) for one in made
     )
+    Chosen.objects.bulk_create(Chosen(submission=one, track=track) for one in made)
     Counted.objects.bulk_create(
         Counted(entrant_id=one.entrant_id, release=release, track=track, submission=one) for one in made
     )

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,6 +74,17 @@ class Processes:
                 self._backends[int(folder.name)] = _cpu_seconds(int(folder.name))
 
 
+def own_and_backends(database: str) -> Callable[[], float]:
+    """A clock of this process's processor time and that of the database's backends."""
+    found = Processes(database, None, None)  # type: ignore[arg-type]
+
+    def seconds() -> float:
+        found._look()
+        return time.process_time() + sum(found._backends.values())
+
+    return seconds
+
+
 def _title(folder: Path) -> str:
     try:
         title = (folder / "cmdline").read_bytes().decode(errors="replace")
@@ -96,13 +107,18 @@ def processor_seconds(pid: int) -> float:
     return sum(map(_cpu_seconds, _tree(pid)))
 
 
-def _cpu_seconds(pid: int) -> float:
-    """Processor time of the process and of its children that have ended."""
+def command_seconds(pid: int) -> float:
+    """The same without the process itself: of the commands that it has run or runs."""
+    return sum(map(_cpu_seconds, _tree(pid)[1:])) + _cpu_seconds(pid, of=slice(13, 15))
+
+
+def _cpu_seconds(pid: int, of: slice = slice(11, 15)) -> float:
+    """Processor time of the process and of its children that have ended; or of some of these fields."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return sum(map(int, fields[11:15])) * TICK_SECONDS
+    return sum(map(int, fields[of])) * TICK_SECONDS
 
 
 @contextmanager

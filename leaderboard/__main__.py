@@ -3,13 +3,15 @@
 import os
 import sys
 
+from runners.wire.extras import how_to_install
+
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     try:
         from django.core.management import execute_from_command_line
     except ModuleNotFoundError:
-        sys.exit("The site's packages are not installed: pip install 'podium[site]'")
+        sys.exit(f"The site's packages are not installed: {how_to_install('site')}")
     execute_from_command_line(sys.argv)
 
 

@@ -18,9 +18,10 @@ class LeaderboardConfig(AppConfig):
         from leaderboard.accounts import sign_in_audit  # noqa: F401
         from leaderboard.admin import accounts  # noqa: F401 - the framework has registered its own by now
         from leaderboard.entrants import name_records  # noqa: F401
-        from leaderboard.site import checks, guards  # noqa: F401
+        from leaderboard.site import checks, guards, kept_connections  # noqa: F401
 
         guards.register()
+        kept_connections.connect()
         post_migrate.connect(_make_cache_table, sender=self)
 
 

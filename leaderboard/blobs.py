@@ -173,7 +173,7 @@ class FolderBlobs:
             (self.root / _place(sha256)).unlink(missing_ok=True)
 
     def collect(self, sha256: str, before: datetime) -> bool:
-        """The file is moved aside first: a `put_file` at the same time has made it young before that, or finds no file."""
+        """The file is moved aside first: a `put_file` meanwhile has made it young before that, or finds no file."""
         path = self.root / _place(sha256)
         aside = path.with_name(f"{sha256}.collected")
         with _answering(OSError):

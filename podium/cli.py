@@ -6,6 +6,8 @@ from importlib.util import find_spec
 
 import typer
 
+from runners.wire.extras import how_to_install
+
 LOCAL_COMMANDS = {
     "evaluate": "podium.evaluation.evaluate",
     "node": "podium.node",
@@ -57,7 +59,7 @@ def _add(app: typer.Typer, name: str, module: str) -> None:
         else:
             app.command(name)(getattr(found, name))
     except ModuleNotFoundError as error:
-        words = f"`podium {name}` needs the package {error.name}: pip install 'podium[node]'"
+        words = f"`podium {name}` needs the package {error.name}: {how_to_install('node')}"
         anything = {"ignore_unknown_options": True, "allow_extra_args": True}
         app.command(name, context_settings=anything, help=words.replace("[", r"\["))(lambda: _refuse(words))
 

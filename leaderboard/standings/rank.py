@@ -1,16 +1,18 @@
 """Ranks: makes standings from a track's aggregates, and rebuilds or checks all of them from results and decisions."""
 
+import json
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q, QuerySet, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, RankedArrays, ReleaseTrack, Standing
@@ -53,6 +55,9 @@ _SUMS = (
     "ln_speedup_sum", "traffic_ln_sum", "correct_ln_sum", "ln_held_out_sum", "ln_public_sum", "best_ms", "best_speedup",
 )  # fmt: skip
 _AGGREGATES = (*_COUNTS, *_SUMS, "fast_counts")
+_ROWS = 5000
+_FAST_TEXT = "fast_text"
+_AS_TEXT = {"fast_counts": _FAST_TEXT}
 _SAMPLE_COUNTS = ("n_samples", "n_passed", "n_pending", "n_unresolved", "n_skipped")
 
 
@@ -261,16 +266,29 @@ def _grids(
     row_of = {pk: n for n, pk in enumerate(submission_ids)}
     column_of = {pk: n for n, pk in enumerate(problem_ids)}
     stored = ProblemScore.objects.filter(submission_id__in=submission_ids, track_id=track_id)
-    keys = ("submission_id", "problem_id", *names)
-    replaced = [[getattr(one, name) for name in keys] for one in instead]
-    for submission_id, problem_id, *values in chain(stored.values_list(*keys).iterator(5000), replaced):
-        if problem_id not in column_of:  # a sealed question
-            continue
-        place = row_of[submission_id], column_of[problem_id]
-        for name, value in zip(names, values, strict=True):
-            if value is not None or name in _SUMS:
-                grids[name][place] = value  # None becomes NaN
+    stored = stored.annotate(fast_text=Cast("fast_counts", TextField()))
+    keys = ("submission_id", "problem_id", *(_AS_TEXT.get(name, name) for name in names))
+    replaced = [_values_of(one, keys) for one in instead]
+    every = chain(stored.values_list(*keys).iterator(_ROWS), replaced)  # the replaced ones last: they hold
+    rows = (row for row in every if row[1] in column_of)  # others are sealed questions
+    while some := list(islice(rows, _ROWS)):
+        submissions, problems, *columns = zip(*some, strict=True)
+        place = [row_of[pk] for pk in submissions], [column_of[pk] for pk in problems]
+        for name, values in zip(names, columns, strict=True):
+            read = _lists(values) if name in _AS_TEXT else values
+            grids[name][place] = np.array(read, dtype=grids[name].dtype)  # None becomes NaN
     return grids
+
+
+def _values_of(one: ProblemScore, keys: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(json.dumps(one.fast_counts) if name == _FAST_TEXT else getattr(one, name) for name in keys)
+
+
+def _lists(texts: Sequence[str]) -> IntArray:
+    """JSON lists of counts as rows. Few differ, and reading each by itself was a third of the time of a ranking."""
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    rows: IntArray = np.array([json.loads(text) for text in places], dtype=np.int64)
+    return rows[[places[text] for text in texts]]
 
 
 def _empty_grids(shape: tuple[int, int], names: Sequence[str]) -> dict[str, Any]:
@@ -373,7 +391,7 @@ def rebuild(check: bool = False) -> list[str]:
             for entrant_id in count.differing(place)
         ]
         try:
-            differences += _compare_standings(place)
+            differences += differing_standings(place)
         except ValueError as error:
             differences.append(
                 f"{place.release.slug} on {place.track.slug} cannot be ranked: {why_unranked(place, error)}"
@@ -398,7 +416,8 @@ def _compare_scores(place: ReleaseTrack, store: bool) -> list[str]:
     return lines
 
 
-def _compare_standings(place: ReleaseTrack) -> list[str]:
+def differing_standings(place: ReleaseTrack) -> list[str]:
+    """A line for each standing, and each sum of a problem, that differs from the recomputed one."""
     board = load(place)
     fresh = {row.entrant_id: row for row in tell_selection(place, standings_of(board))}
     stored = {row.entrant_id: row for row in Standing.objects.filter(release=place.release, track=place.track)}

@@ -22,6 +22,7 @@ from podium.generation.prompts import Prompts
 from podium.generation.retrieval import Retrieval
 from podium.generation.store import Store
 from podium.generation.turns import AskedSample, SolutionToTry, Turns
+from runners.wire.extras import how_to_install
 
 if TYPE_CHECKING:
     from podium.generation.trials import Trials
@@ -80,7 +81,7 @@ class GenerationRun:
         if self.settings.turns == 1:
             return None
         if find_spec("docker") is None:
-            raise CannotGenerate("--agentic needs the packages of a node: pip install 'podium[node]'")
+            raise CannotGenerate(f"--agentic needs the packages of a node: {how_to_install('node')}")
         from podium.generation.trials import Trials
 
         trials = Trials(self.problems.records, self.sandbox, self.trials_at_a_time)

@@ -36,6 +36,7 @@ from problems.spec.errors import RecordError
 from problems.spec.function.manifest import Manifest
 from problems.spec.function.problem import FunctionProblem
 from runners.agent.sandbox import Sandbox, SandboxUnavailable, choose
+from runners.wire.extras import how_to_install
 
 if TYPE_CHECKING:
     from podium.problems.readers import SetFormat
@@ -105,7 +106,7 @@ def _told() -> Iterator[None]:
     except SandboxUnavailable as missing:
         _fail(NO_SANDBOX, [str(missing)])
     except ModuleNotFoundError as error:
-        _fail(NO_SANDBOX, [f"The package {error.name} is missing, which sandboxes need: pip install 'podium[node]'"])
+        _fail(NO_SANDBOX, [f"Sandboxes need the package {error.name}: {how_to_install('node')}"])
 
 
 def _fail(code: str, faults: list[str]) -> None:

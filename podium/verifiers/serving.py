@@ -21,6 +21,7 @@ from podium.refusals import refuse, refusing
 from podium.remote.site_config import NotConfigured
 from podium.verifiers.rulings import JudgingFault, ReplyJudge
 from problems.formats.errors import PackRefused
+from runners.wire.extras import how_to_install
 
 AHEAD = 16
 """Replies that are built, or wait for a device, beyond those that run."""
@@ -73,7 +74,8 @@ def _judge(
     try:
         from podium.verifiers.judging import GradingRefused, local_judge
     except ModuleNotFoundError as error:
-        refuse(f"To grade here, `podium verifiers judge` needs the package {error.name}: pip install 'podium[node]'")
+        words = f"needs the package {error.name}: {how_to_install('node')}"
+        refuse(f"To grade here, `podium verifiers judge` {words}")
     with refusing(*GradingRefused), local_judge(problems, sandbox or None, workers) as local:
         yield local
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from leaderboard.actions.curation.audit import audit_due, settle_audits
 from leaderboard.actions.rejudging.void_results import continue_voidings
 from leaderboard.blobs import BlobsUnavailable
+from leaderboard.models import ReleaseTrack
 from leaderboard.notifications.announce import announce_ended
 from leaderboard.notifications.deliver import deliver_due
 from leaderboard.packing import ground
@@ -27,6 +28,7 @@ from runners.fleet.again.verify_again import verify_again as start_due_verificat
 from runners.fleet.queue.top_up import top_up_all
 from runners.fleet.worker import pulse
 from runners.fleet.worker.collect import collect as collect_blobs
+from runners.fleet.worker.pace import RANKINGS
 from runners.fleet.worker.score import score_reported
 from runners.fleet.worker.sweep import sweep as sweep_leases
 from runners.fleet.worker.task_locks import held
@@ -44,7 +46,13 @@ time. That costs time and changes nothing else."""
 def rank() -> None:
     """Each board under a lock of its own: a large one holds up no other while another thread or worker is free."""
     for place in _reading("rank", stale_places):
-        _alone(f"rank {place.pk}", partial(rank_if_stale, place), RANK_LOCK_SECONDS)
+        if RANKINGS.is_due(place.pk):
+            _alone(f"rank {place.pk}", partial(_rank, place), RANK_LOCK_SECONDS)
+
+
+def _rank(place: ReleaseTrack) -> int:
+    with RANKINGS.step(place.pk):
+        return rank_if_stale(place)
 
 
 @shared_task(name="podium.score")

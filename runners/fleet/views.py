@@ -332,7 +332,10 @@ def _get(attempt: Attempt, sha256: str) -> HttpResponseBase:
 
 def _with_solution() -> QuerySet[Attempt]:
     """Attempts with their sample's digest, by one query; trials and PMPP runs have none."""
-    rows = Attempt.objects.select_related("job", "node")
+    rows = Attempt.objects.select_related("job", "node").only(
+        "token_digest", "state", "uploads", "job__evaluation_id", "job__trial_id", "job__pmpp_run_id", "job__artefact",
+        "node__last_seen_at",
+    )  # fmt: skip
     return rows.annotate(sample_sha256=F("job__evaluation__sample__solution_sha256"))
 
 

