@@ -48,8 +48,9 @@ results >/tmp/podium-drill.before
 compose exec -T backup podium-site backup /backups
 copy=$(mktemp -d)
 docker cp --quiet "$(compose ps --quiet backup):/backups/." "$copy"
-compose down --volumes >/dev/null 2>&1
-say "all volumes are gone"
+compose down >/dev/null 2>&1
+for volume in database broker state join backups node; do docker volume rm --force "podium_$volume" >/dev/null; done
+say "all volumes but the certificates are gone"
 compose up --detach --wait database broker >/dev/null 2>&1
 chown -R 65531:65531 "$copy"
 compose run --rm --no-deps --volume "$copy:/from:ro" backup podium-site restore /from
