@@ -63,6 +63,9 @@ def slurm(
     until_idle: Annotated[int, typer.Option(min=1, metavar="SECONDS", help="A node ends after so long idle.")] = 120,
     grace: Annotated[int, typer.Option(min=0, metavar="SECONDS", help="Time for begun work before a job ends.")] = 300,
     every: Annotated[int, typer.Option(min=0, metavar="SECONDS", help="Look again; 0: look once and end.")] = 0,
+    within: Annotated[
+        str, typer.Option(metavar="WORDS", help="Start `podium` with these words before it, as 'apptainer exec IMAGE'.")
+    ] = "",
     options: Annotated[list[str] | None, typer.Argument(metavar="-- OPTIONS OF SBATCH", help="As -p gpu.")] = None,
 ) -> None:
     """Submit nodes as a Slurm job array, as many as the site's open jobs need and are not there yet.
@@ -72,10 +75,11 @@ def slurm(
     queue = QueueBounds(track, stage, jobs, most)
     with refusing(SlurmFailed):
         settings = _settings()
+        node = [*_program(within), "node", "--until-idle", str(until_idle), "--grace", str(grace)]
         while True:
             n_open, n_there = _open_jobs(settings, queue), _nodes_there(queue)
             n_new = queue.lacking(n_open, n_there)
-            submitted = _submit(queue, n_new, until_idle, grace, options or []) if n_new else "nothing"
+            submitted = _submit(queue, n_new, node, grace, options or []) if n_new else "nothing"
             say(f"{n_open} open jobs, {n_there} nodes: submitted {submitted}")
             if not every:
                 return
@@ -111,9 +115,18 @@ def _nodes_there(queue: QueueBounds) -> int:
     return len(listed.split())
 
 
-def _submit(queue: QueueBounds, n_new: int, until_idle: int, grace: int, options: list[str]) -> str:
+def _program(within: str) -> list[str]:
+    """The words that start `podium` in a job: this installation, or a container's. Raises SlurmFailed."""
+    if not within:
+        return [sys.executable, "-m", "podium.cli"]
+    try:
+        return [*shlex.split(within), "podium"]
+    except ValueError as error:
+        raise SlurmFailed(f"--within {within!r}: {error}") from None
+
+
+def _submit(queue: QueueBounds, n_new: int, node: list[str], grace: int, options: list[str]) -> str:
     """Submit a job array of nodes, in words. Raises SlurmFailed."""
-    node = [sys.executable, "-m", "podium.cli", "node", "--until-idle", str(until_idle), "--grace", str(grace)]
     command = ["sbatch", "--parsable", f"--job-name={queue.name}", f"--array=1-{n_new}"]
     command += [f"--signal=B:TERM@{grace + SPARE_SECONDS}", *options]
     job = _run(command, SCRIPT.format(node=shlex.join(node))).strip()

@@ -57,6 +57,12 @@ def _tmpfs_mounts() -> bool:
         return subprocess.run(["umount", folder], check=False).returncode == 0
 
 
+def _slurm_is_installed() -> bool:
+    """A cluster of a test's own needs root, and Slurm's daemons with munge's."""
+    programs = ("munged", "slurmctld", "slurmd", "sbatch")
+    return os.geteuid() == 0 and all(shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") for name in programs)
+
+
 def _has_verifiers() -> bool:
     look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('verifiers.v1') is None)"
     return bool(VERIFIERS_PYTHON) and subprocess.run([VERIFIERS_PYTHON, "-c", look], check=False).returncode == 0
@@ -75,12 +81,13 @@ CHECKS: dict[str, Callable[[], bool]] = {
     "cuobjdump": lambda: shutil.which("cuobjdump") is not None and shutil.which("nvdisasm") is not None,
     "ccache": lambda: shutil.which("ccache") is not None,
     "tmpfs": _tmpfs_mounts,
+    "slurm": _slurm_is_installed,
     "verifiers": _has_verifiers,
 }
 
 
 REST = frozenset(
-    {"postgres", "redis", "rabbitmq", "rabbitmq4", "docker", "nvcc", "cuobjdump", "ccache", "gpu", "verifiers"}
+    {"postgres", "redis", "rabbitmq", "rabbitmq4", "docker", "nvcc", "cuobjdump", "ccache", "gpu", "slurm", "verifiers"}
 )
 """Tests that need one of these are left to `make test-rest`."""
 

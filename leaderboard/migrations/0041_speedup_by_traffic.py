@@ -16,7 +16,7 @@ def rank_anew(apps: Any, _schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0039_drop_columns_of_metrics"),
+        ("leaderboard", "0040_front_page"),
     ]
 
     operations = [

@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("leaderboard", "0040_front_page"),
+        ("leaderboard", "0041_speedup_by_traffic"),
         ("problems", "0019_question_policy"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -45,10 +45,13 @@ class Joined:
 
     def token(self) -> str:
         """The kept token, so that a restart is the same node; else that of a new node. Raises as the client."""
+        return self._kept() or self.join()
+
+    def _kept(self) -> str:
         try:
             return str(json.loads(self._path.read_text(encoding="utf-8"))["token"])
         except (OSError, ValueError, KeyError, TypeError):
-            return self.join()
+            return ""
 
     def join(self) -> str:
         """Make this machine a new node. Raises as the client."""

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from runners.agent.ground.errors import SiteRefused, SiteUnavailable
+from runners.agent.identity import Joined
 from runners.agent.link.client import SPREAD, SiteClient
 from runners.wire.alive import HEADER
 from runners.wire.batches import ClaimRequest, NodeBeat
@@ -141,3 +143,8 @@ def test_a_site_that_cannot_be_reached_is_named_with_the_cause() -> None:
         pass
     with pytest.raises(SiteUnavailable, match=r"cannot be reached: .*refused"):
         client.report(uuid4(), "secret", b"{}")
+
+
+def test_a_first_join_without_a_site_names_the_network_and_not_the_missing_token(tmp_path: Path) -> None:
+    with pytest.raises(SiteUnavailable, match=r"cannot be reached: .*refused"):
+        Joined(tmp_path, "http://127.0.0.1:9", "join").token()

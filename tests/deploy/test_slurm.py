@@ -80,6 +80,18 @@ def test_nodes_get_the_join_token_and_not_the_metrics_token(cluster: Path, site:
     assert TOKEN not in environment
 
 
+def test_a_node_may_run_in_a_container(cluster: Path, site: str) -> None:
+    run(cluster, site, "--within", "apptainer exec --no-home 'my images/node.sif'")
+    script = (cluster / "script").read_text(encoding="utf-8")
+    assert "\napptainer exec --no-home 'my images/node.sif' podium node --until-idle 120 --grace 300 &\n" in script
+
+
+def test_words_that_no_shell_could_read_are_refused(cluster: Path, site: str) -> None:
+    ran = run(cluster, site, "--within", "apptainer exec 'node.sif")
+    assert (ran.returncode, ran.stderr.strip()) == (2, '--within "apptainer exec \'node.sif": No closing quotation')
+    assert not (cluster / "arguments").exists()
+
+
 def test_nothing_is_submitted_twice(cluster: Path, site: str) -> None:
     (cluster / "there").write_text("5_1\n5_2\n5_3\n", encoding="utf-8")
     ran = run(cluster, site, "--jobs", "8")

@@ -33,6 +33,8 @@ class Processes:
     """Logs go to `folder` as NAME.log; `stop` ends everything, however it is by then."""
 
     folder: Path
+    root: Path = field(default=ROOT, kw_only=True)
+    """The checkout whose programs run."""
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict, kw_only=True)
 
     def launch(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -40,7 +42,7 @@ class Processes:
             self.processes[name] = subprocess.Popen(
                 command,
                 env=environment,
-                cwd=ROOT,
+                cwd=self.root,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -48,7 +48,7 @@ class Stack(Processes):
         kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
         return kept | {
             "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": str(self.root),
             "PATH": f"{BIN}:{os.environ['PATH']}",
             "PODIUM_VAR_DIR": str(self.folder / "site"),
             "DATABASE_URL": self.database_url,
@@ -66,8 +66,8 @@ class Stack(Processes):
         (self.folder / "pack" / "metadata.json").write_bytes(pack.metadata_bytes)
         (self.folder / "pack" / "problems.jsonl").write_bytes(pack.jsonl_bytes)
         self.migrate()
-        seed = [sys.executable, str(ROOT / "tests/e2e/seed.py"), str(self.folder / "pack")]
-        seeded = subprocess.run(seed, env=self.environment, cwd=ROOT, check=True, capture_output=True, text=True)
+        seed = [sys.executable, str(self.root / "tests/e2e/seed.py"), str(self.folder / "pack")]
+        seeded = subprocess.run(seed, env=self.environment, cwd=self.root, check=True, capture_output=True, text=True)
         self.tokens = json.loads(seeded.stdout)
         self.start_site()
         self.start_worker()
@@ -92,7 +92,7 @@ class Stack(Processes):
 
     def manage(self, *arguments: str) -> str:
         command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(command, env=self.environment, cwd=ROOT, check=True, capture_output=True, text=True)
+        done = subprocess.run(command, env=self.environment, cwd=self.root, check=True, capture_output=True, text=True)
         return done.stdout
 
     def start_site(self) -> None:

@@ -59,7 +59,7 @@ def lacks_of_sandbox() -> list[Lack]:
 
 
 def explain(found: dict[str, int], *, is_filtered: bool, system: Path = SYSTEM) -> list[Lack]:
-    """What the errnos of the probe's steps mean. `is_filtered`: a seccomp filter holds for this process."""
+    """The lacks behind the errnos of the probe's steps. `is_filtered`: a seccomp filter holds for this process."""
     return [
         Lack(name, f"{_TITLES[name]} ({os.strerror(code)}): {_remedy(name, code, is_filtered, system)}")
         for name, code in found.items()

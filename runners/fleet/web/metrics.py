@@ -38,11 +38,16 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def open_jobs(request: HttpRequest) -> HttpResponse:
-    """`{"open": n}`: queued and leased jobs of `?track=…&stage=…`, for an autoscaler. Answers as `metrics` does."""
+    """`{"open": n}`: queued and leased jobs of `?track=…&stage=…`, for an autoscaler. Answers as `metrics` does.
+
+    A queued recheck is not counted: the nodes that an autoscaler starts join with the token of the node whose result it
+    is, and may not run it, so it would start nodes without end. Another node takes it when it comes for other work.
+    """
     if refusal := _refusal(request):
         return refusal
     names = {"track__slug": request.GET.get("track", ""), "stage": request.GET.get("stage", "")}
-    return JsonResponse({"open": Job.objects.filter(state__in=OPEN, **names).count()})
+    jobs = Job.objects.filter(state__in=OPEN, **names).exclude(state=JobState.QUEUED, apart_from__isnull=False)
+    return JsonResponse({"open": jobs.count()})
 
 
 def _refusal(request: HttpRequest) -> HttpResponse | None:

@@ -1,6 +1,7 @@
 """A share of a joined node's evaluations is judged again by another node: a node that lies is found out."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -95,3 +96,20 @@ def test_what_another_node_cannot_judge_says_nothing(site: Site) -> None:
     judge_all(WireNode(), Report(verdict=Verdict.SKIPPED, provenance=Provenance()))
     assert set(Recheck.objects.values_list("agrees", flat=True)) == {None}
     assert not Flag.objects.exists()
+
+
+def test_a_recheck_calls_no_node_that_could_not_run_it(site: Site, client: Any, settings: Any) -> None:
+    settings.METRICS_TOKEN = "of-the-scraper"
+
+    def told() -> int:
+        address = f"/metrics/jobs?track={site.track.slug}&stage=both"
+        return int(client.get(address, headers={"Authorization": "Bearer of-the-scraper"}).json()["open"])
+
+    first, second = nodes_of(site, "slurm", 2)
+    assert told() == 2
+    judge_all(first)
+    assert Job.objects.filter(state=JobState.QUEUED, apart_from__isnull=False).count() == 2
+    assert (told(), judge_all(second)) == (0, 0)
+    [other] = nodes_of(site, "elsewhere", 1, judged_again=0.0)
+    assert len(other.take_up_to(10)) == 2
+    assert told() == 2, "it is counted while a node works on it"
