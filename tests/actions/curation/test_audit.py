@@ -22,6 +22,7 @@ from problems.actions.releases import import_release
 from problems.models import Problem, Release
 from runners.wire.protocol import LogText, Provenance, Report, StepReport, Verdict, Witness
 from tests.fleet.site import Site, WireNode
+from tests.function_site import function
 from tests.packs import problem, problem_pack
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -254,3 +255,25 @@ def test_an_audit_is_read_by_a_fixed_number_of_queries(site: Site) -> None:
     with CaptureQueriesContext(connection) as of_one:
         audits_of(release)
     assert len(of_one) == 5
+
+
+def test_the_mutants_of_a_function_are_answers_that_do_no_work(site: Site, settings: Any) -> None:
+    """A report of wrong answers rejects them; an exception is no answer, and does not count."""
+    settings.AUDIT_MUTANTS = 12
+    release = import_release(problem_pack([function()], release="functions-1")).release
+    offer(site.organiser, release, site.track)
+    verify(site.organiser, release, site.track)
+    node = WireNode()
+    while (answer := node.claim()).status_code == 200:
+        text = b"".join(node.blob(work := answer.json(), work["solution"]["sha256"]).streaming_content).decode()
+        verdict = Verdict.PASSED if "reference words" in text else Verdict.WRONG_ANSWER
+        node.report(work, Report(verdict=verdict, witness=Witness.SEEN, provenance=Provenance()))
+    assert auditing.audit_due() == 1
+    made = AuditMutant.objects.count()
+    assert {"does nothing", "zeros", "constant", "skipped tail", "first answer replayed"} <= kinds()
+    verdicts = iter([Verdict.TEST_FAILED])
+    while (answer := node.claim()).status_code == 200:
+        verdict = next(verdicts, Verdict.WRONG_ANSWER)
+        node.report(answer.json(), Report(verdict=verdict, witness=Witness.SEEN, provenance=Provenance()))
+    (found,) = audits_of(release)
+    assert (found.state, found.n_built, found.n_killed) == ("passed", made - 1, made - 1)
