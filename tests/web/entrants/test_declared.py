@@ -16,7 +16,7 @@ from zeal import zeal_context
 
 from leaderboard.actions.curation import curate
 from leaderboard.actions.curation.carry import carry
-from leaderboard.models import Entrant, Evaluation, Standing, Submission, Track
+from leaderboard.models import Entrant, Evaluation, ReleaseTrack, Standing, Submission, Track
 from leaderboard.standings.rank import rank_touched, rebuild
 from problems.actions.releases import import_release
 from problems.models import Release
@@ -206,18 +206,20 @@ def test_a_board_without_declarations_is_as_it_was(client: Any, cast: Cast) -> N
     """Also a frozen one, ranked anew: submissions of earlier packs declare nothing."""
     made, _ = board_of(cast, {"One": None, "Two": None})
     curate.freeze(cast.organiser, made)
+    ranked_at = ReleaseTrack.objects.get().ranked_at
     before = [text(client, name, made) for name in ("board_csv", "board_json")]
     stored = list(Standing.objects.order_by("pk").values())
     assert rebuild(check=True) == []
     rebuild()
     rank_touched()
+    ReleaseTrack.objects.update(ranked_at=ranked_at)  # exports say when they were ranked
     assert [text(client, name, made) for name in ("board_csv", "board_json")] == before
     assert [{**one, "updated_at": None} for one in Standing.objects.order_by("pk").values()] == [
         {**one, "updated_at": None} for one in stored
     ]
     header = before[0].splitlines()[0]
     of_times = "median_ms,median_ms_low,median_ms_high,median_ms_problems"
-    assert header.endswith(f"fast_1,gflops,gflops_problems,gflops_own,{of_times},samples,date")
+    assert f",fast_1,gflops,gflops_problems,gflops_own,{of_times},samples,date," in header
 
 
 def test_a_declaration_changes_no_rank_and_no_standing(client: Any, cast: Cast) -> None:
