@@ -19,9 +19,12 @@ SPARE_SECONDS = 30
 """Between the end of a node's grace and the end of its job."""
 NEEDED = ("PODIUM_SITE_URL", "PODIUM_METRICS_TOKEN", "PODIUM_JOIN_TOKEN")
 THERE = "PENDING,CONFIGURING,RUNNING,SUSPENDED"
-# A state folder of its own: nodes that share one would be the same node. The shell passes the end of the job on.
+# A state folder of its own: nodes that share one would be the same node. The shell passes the end of the job on. In
+# Apptainer the image's own variables win over the job's, but not over these.
 SCRIPT = """#!/bin/sh
 PODIUM_VAR_DIR=$(mktemp -d) && export PODIUM_VAR_DIR || exit 1
+export APPTAINERENV_PODIUM_VAR_DIR="$PODIUM_VAR_DIR"
+export APPTAINERENV_PODIUM_CACHE_DIR="${{APPTAINERENV_PODIUM_CACHE_DIR:-$PODIUM_VAR_DIR/cache}}"
 {node} &
 node=$!
 trap 'kill -TERM $node' TERM INT
