@@ -128,6 +128,7 @@ def test_a_wrong_signature_is_said_where_the_code_stands(chromium: Any, live: An
     visit.page.get_by_role("button", name="Submit this solution").click()
     refusal = visit.page.get_by_text("`solution` takes 2 parameters")
     refusal.wait_for()
-    assert visit.page.evaluate("() => window.scrollY") > 0, "the page opens at its form"
+    in_view = "words => words.getBoundingClientRect().top >= 0 && words.getBoundingClientRect().bottom <= innerHeight"
+    assert refusal.evaluate(in_view), "the page opens at its form"
     assert visit.typed_code() == function_site.WRONG_SIGNATURE
     visit.context.close()
