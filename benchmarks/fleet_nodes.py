@@ -153,9 +153,6 @@ class SimulatedNode:
         self._http, self._track, self._seen, self._boot = Http(port, token), track, seen, str(uuid4())
         self._alive = ""
 
-    def close(self) -> None:
-        self._http.close()
-
     async def hello(self) -> None:
         said = {"protocol_version": PROTOCOL_VERSION, "capabilities": {"cpu_cores": 2}, "boot_id": self._boot}
         await self._patiently("hello", "POST", "hello", json.dumps(said).encode())
