@@ -64,7 +64,9 @@ def test_a_wrong_token_is_refused_even_where_nobody_may_read(db: Any, authorizat
 
 def test_a_token_in_the_url_is_nobodys(cast: Any) -> None:
     secret = factories.token(cast.owner)
-    assert Client().get(f"/api/v1/me?token={secret}&access_token={secret}").status_code == 401
+    answer = Client().get(f"/api/v1/me?token={secret}&access_token={secret}")
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_query")
+    assert secret not in answer.content.decode()
 
 
 def test_a_read_token_may_not_submit(cast: Any) -> None:

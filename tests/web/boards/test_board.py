@@ -70,8 +70,8 @@ def test_every_column_sorts_both_ways_with_missing_last(client: Any, site: Site,
 
 def test_ties_share_a_rank_and_intervals_are_shown(client: Any, board: str) -> None:
     html = _text(client, board)
-    assert html.count("<b>2</b>") == 2
-    assert re.search(r"<b>2</b> <small>\(\d+–\d+\)</small>", html)
+    assert html.count('<b class="medal second">2</b>') == 2
+    assert re.search(r"<b class=\"medal second\">2</b> <small>\(\d+–\d+\)</small>", html)
 
 
 def test_a_k_beyond_the_samples_says_so(client: Any, board: str) -> None:
