@@ -7,6 +7,7 @@ from typing import Any
 
 from leaderboard.boards.query import ALL_GROUPS, BoardQuery
 from leaderboard.boards.written import interval_words, margin, written
+from leaderboard.models import Standing
 from leaderboard.models.boards.estimates import figure_of, figure_of_group, part_of
 from leaderboard.site.numerals import MISSING, dollars, percent, ratio, tokens
 from scoring import metrics
@@ -326,3 +327,38 @@ def _with_figures(columns: Sequence[Column], rows: Sequence[Row]) -> list[Column
 
 def _declared_by(rows: Sequence[Row]) -> list[Column]:
     return [column for column in (TOKENS, COST) if any(column.value(row) is not None for row in rows)]
+
+
+@dataclass(frozen=True)
+class Leader:
+    """The first of a board, as its page leads with it."""
+
+    name: str
+    title: str
+    """The metric's."""
+    score: str
+    interval: str
+    n_others: int
+    """Others that share the first rank."""
+
+
+def leader_of(columns: Sequence[Column], rows: Sequence[Row]) -> Leader | None:
+    """None if none of these rows has the first rank, or the column that ranks is not shown."""
+    first = [row for row in rows if row["rank"] == 1]
+    column = next((one for one in columns if one.ranks), None)
+    if not first or column is None:
+        return None
+    cell = column.cell(first[0])
+    score = f"{cell.text} %" if column.unit == "%" else cell.text
+    return Leader(first[0]["entrant__name"], column.title, score, cell.margin, len(first) - 1)
+
+
+def primary_score(row: Standing) -> str:
+    """`Speedup ≥ 1 3.6× (2.7–4.5)`; a dash without a figure."""
+    metric = ranking_metric(row.release.primary_metric)
+    value, low, high = row.figure(metric.name) if metric else (None, None, None)
+    if metric is None or value is None:
+        return MISSING
+    unit = " %" if metric.unit == "%" else ""
+    interval = margin(metric, value, low, high)
+    return f"{metric.title} {written(metric, value, low, high)}{unit}{f' ({interval})' if interval else ''}"

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from leaderboard.boards.primary import primary_score
+from leaderboard.boards.columns import primary_score
 from leaderboard.boards.problem_choice import Facet
 from leaderboard.models import Evaluation, Measurement
 from leaderboard.results.measured import measured_words

@@ -17,7 +17,10 @@ from problems.models import Release
 from tests.packs import problem, problem_pack
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
-VALID = {"primary_metric": "pass@1", "timing_policy": "quick", "ks": [1], "weights": {}, "weights_note": ""}
+VALID = {
+    "primary_metric": "pass@1", "timing_policy": "quick", "ks": [1], "weights": {}, "weights_note": "",
+    "case_weights": {},
+}  # fmt: skip
 NOW = timezone.now()
 
 

@@ -1,4 +1,4 @@
-"""Releases in the admin: import, offer on tracks, verify on a node, publish, freeze, export; and errata on problems."""
+"""Releases in the admin: import, offer on tracks, verify on a node, publish, freeze, export."""
 
 import io
 from typing import TYPE_CHECKING, Any
@@ -13,15 +13,14 @@ from django.urls import URLPattern, path, reverse
 
 from leaderboard.actions.curation import curate
 from leaderboard.actions.curation.adopt_rules import adopt_rules, may_adopt
-from leaderboard.actions.curation.audit import audit, give_reason, needs_reason
+from leaderboard.actions.curation.audit import audit
 from leaderboard.actions.curation.baselines import submit_baselines
 from leaderboard.actions.curation.carry import carry
-from leaderboard.actions.curation.decide import restore_problem, void_problem
 from leaderboard.actions.curation.front_page import put_on_front_page, take_off_front_page
 from leaderboard.actions.curation.tracks import offer
 from leaderboard.actions.curation.verify import verify
 from leaderboard.admin.audited import AuditedAdmin
-from leaderboard.admin.base import Act, BoundedJSONField, Outcome, ReadOnlyAdmin, ReasonForm, admin_link
+from leaderboard.admin.base import Act, BoundedJSONField, Outcome, ReasonForm
 from leaderboard.admin.curation import effects, release_page
 from leaderboard.admin.curation.rejudges import OF_RELEASE, ROUND_OF_RELEASE
 from leaderboard.admin.curation.revisions import ANSWER, DELETE
@@ -30,12 +29,12 @@ from leaderboard.admin.drafts import new_page, weights_page
 from leaderboard.admin.drafts.urls import DraftPages
 from leaderboard.admin.entrants.usernames import UsernamesField
 from leaderboard.imports.import_results import ImportTarget, import_results
-from leaderboard.models import Decision, Entrant, Track
+from leaderboard.models import Entrant, Track
 from leaderboard.standings import rankable
 from leaderboard.standings.scores import touch_release
 from problems.actions.drafts import HEAD_FIELDS, rewrite
 from problems.actions.releases import cases_of
-from problems.models import PROMISES, RANKING_FIELDS, Problem, Release, ReleaseState
+from problems.models import PROMISES, RANKING_FIELDS, Release, ReleaseState
 from problems.sealing import why_too_early
 from problems.spec.ranking import offered_ks
 from problems.spec.site.release import why_bad_case_weights, why_bad_weights
@@ -428,49 +427,3 @@ class ReleaseAdmin(DraftPages, AuditedAdmin):
         editable = EDITABLE_DRAFT if obj is None or obj.is_draft else EDITABLE
         fields = [*self.opts.fields, *self.opts.many_to_many]
         return [field.name for field in fields if field.name not in editable and field.name != "id"]
-
-
-def _void(request: HttpRequest, problem: Problem, said: dict[str, Any]) -> Outcome:
-    void_problem(request.user, problem, said["reason"])
-    return [f"{problem} is void: it leaves every denominator of {problem.release} at once."]
-
-
-def _restore(request: HttpRequest, problem: Problem, said: dict[str, Any]) -> Outcome:
-    restore_problem(request.user, problem, said["reason"])
-    return [f"The erratum of {problem} is undone: it counts again in every score of {problem.release}."]
-
-
-def _give_reason(request: HttpRequest, problem: Problem, said: dict[str, Any]) -> Outcome:
-    give_reason(request.user, problem, said["reason"])
-    return [f"{problem} ranks. Its page and the audit of {problem.release} show the reason."]
-
-
-def _is_void(problem: Problem) -> bool:
-    return Decision.objects.errata().filter(problem=problem).exists()
-
-
-@admin.register(Problem)
-class ProblemAdmin(ReadOnlyAdmin):
-    list_display = ("task_id", "title", "release_link", "group", "kind", "difficulty", "has_baseline", "page")
-    list_filter = ("release", "group", "kind", "has_baseline")
-    search_fields = ("task_id", "title")
-    list_select_related = ("release",)
-    exclude = ("record",)
-    acts = (
-        Act(
-            "void", "Void (erratum)", "A faulty problem leaves every score of its release, with a public note.", _void,
-            form=lambda _row: ReasonForm, offered=lambda problem: not _is_void(problem), effect=effects.of_voiding,
-        ),
-        Act(
-            "undo-erratum", "Undo the erratum", "The problem counts again. The erratum stays in the log.", _restore,
-            form=lambda _row: ReasonForm, offered=_is_void, effect=effects.of_restoring,
-        ),
-        Act(
-            "audit-reason", "Say why it ranks", "An answer that does no work passes it; the reason stands on its page.",
-            _give_reason, form=lambda _row: ReasonForm, offered=needs_reason, effect=effects.of_audit_reason,
-        ),
-    )  # fmt: skip
-
-    @admin.display(description="release", ordering="release__slug")
-    def release_link(self, problem: Problem) -> str:
-        return admin_link(problem.release)

@@ -13,8 +13,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.boards import export, table, timed_work
 from leaderboard.boards.asked import check
-from leaderboard.boards.columns import Column, declared_words
-from leaderboard.boards.primary import leader_of
+from leaderboard.boards.columns import Column, declared_words, leader_of
 from leaderboard.boards.problem_choice import ALL_PROBLEMS, ReleaseProblems
 from leaderboard.boards.query import ALL_GROUPS, BoardQuery, parse
 from leaderboard.boards.source import BoardSource, source_of

@@ -30,9 +30,11 @@ ELSEWHERE = {"Result.steps", "Attempt.uploads", "Job.artefact"}
 WITHOUT_BLOBS = {
     "ApiToken.scopes", "Attempt.cases", "AuditEntry.detail", "JoinToken.stages", "Measurement.calls_ms",
     "Measurement.device", "Measurement.provenance", "Measurement.runs_ms", "Node.capabilities", "Node.peaks",
-    "Packing.archive_sha256", "Packing.faults", "Packing.notes", "Packing.pack_sha256", "Problem.build_only",
+    "Packing.archive_sha256", "Packing.faults", "Packing.notes", "Packing.pack_sha256", "Packing.report",
+    "Problem.build_only",
     "Problem.cases", "Problem.tags", "ProblemScore.fast_counts", "ProblemScore.times_ms",
-    "ProblemTrack.baseline_cases_ms", "ProblemTrack.timed_cases", "Release.ks", "Release.weights",
+    "ProblemTrack.baseline_cases_ms", "ProblemTrack.timed_cases", "Release.case_weights", "Release.ks",
+    "Release.weights",
     "Result.provenance", "ResultCase.fields", "Standing.estimates", "Standing.fast_p", "Standing.groups",
     "Standing.round_figures", "Submission.generation", "Submission.measured_where", "Track.peaks", "Trial.sizes",
     "TypedDraft.files",
