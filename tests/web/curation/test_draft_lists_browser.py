@@ -104,6 +104,8 @@ def test_a_problem_is_moved_by_149_places_with_the_keyboard_in_three_presses(vis
 def test_all_that_fit_are_left_out_and_brought_back_by_keyboard(visit: Visit, large: Any) -> None:
     _, draft, _ = large
     visit.open(address("draft", draft.pk))
+    tab_to(visit, "Search")  # the site's, at the top
+    press(visit, "Tab")
     tab_to(visit, "Search")
     visit.page.keyboard.type("sort number")
     press(visit, "Enter")
