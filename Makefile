@@ -38,8 +38,8 @@ test-rest: .venv/.installed-dev ## Run the others: toolkits, brokers, PostgreSQL
 test-torch: .venv/.installed-dev ## Run the tests of torch problems: torch in the environment, a GPU for some of them
 	@exec $(PY) -m pytest -rs tests/formats/functions tests/agent/functions tests/examples -k "torch or gpu"
 
-test-faults: .venv/.installed-dev ## Run 1,000 evaluations while site, nodes, broker, database and disk fail: as root
-	@exec $(PY) -m pytest -m faults tests/faults
+test-faults: .venv/.installed-dev ## Run 1,000 evaluations while everything fails, an upgrade and a Slurm cluster: as root
+	@exec $(PY) -m pytest -m faults tests/faults tests/e2e
 
 test-all: test test-rest ## Run both
 

@@ -87,7 +87,7 @@ CHECKS: dict[str, Callable[[], bool]] = {
 
 
 REST = frozenset(
-    {"postgres", "redis", "rabbitmq", "rabbitmq4", "docker", "nvcc", "cuobjdump", "ccache", "gpu", "slurm", "verifiers"}
+    {"postgres", "redis", "rabbitmq", "rabbitmq4", "docker", "nvcc", "cuobjdump", "ccache", "gpu", "verifiers"}
 )
 """Tests that need one of these are left to `make test-rest`."""
 

@@ -11,7 +11,7 @@ from tests.e2e.stack import BIN, Stack
 from tests.packs import problem, solution
 from tests.requirements import requires
 
-pytestmark = [pytest.mark.rest, requires("bubblewrap"), requires("slurm")]
+pytestmark = [pytest.mark.faults, requires("bubblewrap"), requires("slurm")]
 SCRAPER = "of-the-scraper"
 
 

@@ -19,7 +19,7 @@ BEFORE = os.environ.get("PODIUM_UPGRADE_FROM", "1af4274e2df108a11f0b978de0aee6b7
 """The last commit without forms of deployment and nodes that join: seven migrations ago."""
 N_SAMPLES = 24
 
-pytestmark = [pytest.mark.rest, requires("bubblewrap")]
+pytestmark = [pytest.mark.faults, requires("bubblewrap")]
 
 
 @pytest.fixture(scope="module")
