@@ -128,7 +128,7 @@ function showTrial(trial) {
   const isWide = window.matchMedia("(min-width: 1024px)").matches;
   if (top >= 0 && top < (isWide ? window.innerHeight - 96 : window.innerHeight / 2)) return;
   const isCalm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-  trial.scrollIntoView({ behavior: isCalm ? "instant" : "smooth", block: "start" });
+  trial.scrollIntoView({ behavior: isCalm ? "instant" : "smooth", block: isWide ? "nearest" : "start" });
 }
 
 function savedWords(moment) {

@@ -88,7 +88,8 @@ def caption(rows: Sequence[Difference]) -> str:
     return (
         f"{_metric(rows).title} of {compared} {by} that of {reference}, over the problems that count for both, with a"
         f" 95 % interval. An entrant to the right of the line at {none} is better than {reference}. An interval that"
-        " reaches the line leaves open which of the two is better."
+        " reaches the line leaves open which of the two is better. It holds for this pair alone; ranks"
+        " hold for all at once."
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leaderboard.charts.chart import GREY, Spec, Table, as_figure, axis, layout, margins, plain
+from leaderboard.charts.scales import decades, log_axis
 from leaderboard.site.numerals import milliseconds
 
 if TYPE_CHECKING:
@@ -82,13 +83,15 @@ def _median(one: Runs) -> Spec:
 def spec(rows: Sequence[Runs]) -> Spec:
     traces = [trace for one in rows for trace in (_points(one), *_processes(one), _median(one))]
     x = axis("", type="category", range=[-0.5, len(rows) - 0.5])
-    return {"data": traces, "layout": layout(x, axis("Time (ms)", type=_scale(rows)))}
+    return {"data": traces, "layout": layout(x, _times(rows))}
 
 
-def _scale(rows: Sequence[Runs]) -> str:
+def _times(rows: Sequence[Runs]) -> Spec:
     """Logarithmic where cases of very different sizes stand side by side."""
     medians = [one.median_ms for one in rows]
-    return "log" if medians and max(medians) > WIDE * min(medians) else "linear"
+    if not medians or max(medians) <= WIDE * min(medians):
+        return axis("Time (ms)")
+    return log_axis("Time (ms)", *decades([run_ms for one in rows for run_ms in (*one.runs_ms, one.median_ms)]))
 
 
 def figure(rows: Sequence[Runs]) -> "Figure":

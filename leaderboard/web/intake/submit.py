@@ -187,7 +187,7 @@ def _submit(
 
 def _welcome(request: HttpRequest, receipt: Receipt) -> HttpResponse:
     if receipt.created:
-        messages.success(request, "Submitted. You may close this page; nothing is lost.")
+        messages.success(request, "Submitted. Nothing is lost if you leave this page.")
     else:
         messages.info(request, already_here(request.user, receipt.submission))
     return redirect(receipt.submission)

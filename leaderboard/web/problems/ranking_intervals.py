@@ -37,9 +37,14 @@ def with_intervals(
 
 
 def with_places(rows: Sequence[Mapping[str, Any]], figure: str) -> list[dict[str, Any]]:
-    """The rows with their `place` by the figure of that key; a baseline has None and is not counted."""
-    found = iter(places([row[figure] for row in rows if not _is_baseline(row)]))
-    return [dict(row) | {"place": None if _is_baseline(row) else next(found)} for row in rows]
+    """The rows with their `place` by the figure of that key; None for baselines, which count for no other's place, and
+    for rows without a figure."""
+    found = iter(places([row[figure] for row in rows if _has_place(row, figure)]))
+    return [dict(row) | {"place": next(found) if _has_place(row, figure) else None} for row in rows]
+
+
+def _has_place(row: Mapping[str, Any], figure: str) -> bool:
+    return not _is_baseline(row) and row[figure].value is not None
 
 
 def _is_baseline(row: Mapping[str, Any]) -> bool:

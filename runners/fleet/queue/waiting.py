@@ -115,7 +115,9 @@ class Fleet:
         if n_leased := self._leased.get(place, 0):
             jobs = f"{n_leased} job{'s' * (n_leased != 1)}"
             took = self._takes.get(place)
-            left = numerals.duration(((ahead or 0) + 1) * took.total_seconds() / n_leased) if took else ""
+            if ahead is None:
+                return f"{nodes} of {_doing(place)} work{'s' * (n_free == 1)} on {jobs}."
+            left = numerals.duration((ahead + 1) * took.total_seconds() / n_leased) if took else ""
             wait = f"the expected wait is {left}" if left else "how long one takes is not known yet"
             return f"{nodes} of {_doing(place)} work{'s' * (n_free == 1)} on {jobs};{first}{',' * bool(first)} {wait}."
         waited = timezone.now() - oldest

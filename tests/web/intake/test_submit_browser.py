@@ -60,7 +60,7 @@ def test_a_file_is_checked_before_it_is_sent(
     assert faults_as_it_stands(visit, "submit-accepted", looks) == []
     visit.page.get_by_role("button", name="Submit", exact=True).click()
     visit.page.wait_for_url("**/submissions/*/")
-    assert visit.page.get_by_text("Submitted. You may close this page").is_visible()
+    assert visit.page.get_by_text("Submitted. Nothing is lost if you leave this page").is_visible()
     assert (Submission.objects.get(name="mine").licence, visit.complaints) == ("MIT", [])
     visit.context.close()
 
