@@ -27,7 +27,7 @@ from tests.formats.functions.definitions import SOFTMAX
 from tests.packing.uploads import CHECKOUT, FUNCTIONS, STATEMENT, now, uploaded
 from tests.requirements import requires
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.rest]
 confined = requires("bubblewrap")
 
 

@@ -23,7 +23,7 @@ from tests.fleet.web.test_page_strangers import TABLE as FLEET_PAGES
 from tests.sealed.site import SealedPlace, reveal
 from tests.web.site.test_strangers import TABLE as PAGES
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.rest]
 
 WITHOUT_RESULTS = {
     "snapshot", "readyz", "livez", "trial", "trial_machine_code", "trial_listing", "pmpp_runs", "personal_feed",

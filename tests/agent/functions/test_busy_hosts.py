@@ -25,6 +25,9 @@ BUSY = HostRecord(lost_ms=61.0, lost_share=0.43, others_cores=1.9, steal_share=0
 """One contestant's process on two cores, beside nothing and beside a busy loop for each core."""
 
 
+pytestmark = pytest.mark.rest
+
+
 @pytest.fixture(scope="module")
 def record() -> ProblemRecord:
     slow = {"path": "solution.cpp", "content": SCALE_CPP}
