@@ -190,7 +190,7 @@ def test_other_pages_of_a_release_refuse_an_unknown_track_or_order(client: Any, 
 
 
 def test_a_row_is_on_the_board_of_its_date(client: Any, site: Site) -> None:
-    """The date is that from which it counts: finished and chosen, whichever came last."""
+    """A row's date is the later of two days: its submission finished, and it was chosen to count."""
     stored = site.release.standings.get(entrant=site.cast.entrant).submission
     day = timezone.now() - timedelta(days=3)
     Submission.objects.filter(pk=stored.pk).update(created_at=day - timedelta(days=4), finished_at=day)
