@@ -68,26 +68,29 @@ def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant
 
 
 def _track_of(organiser: User, provenance: Mapping[str, str]) -> Track:
-    return _track(organiser, gpu) if (gpu := provenance["gpu"]) else _cpu_track(organiser, provenance["cpu_model"])
+    return _gpu_track(organiser, gpu) if (gpu := provenance["gpu"]) else _cpu_track(organiser, provenance["cpu_model"])
 
 
 def _cpu_track(organiser: User, cpu: str) -> Track:
     """The track of results that were measured on a CPU, with torch. No node of the demo serves it."""
-    found = Track.objects.filter(slug=CPU_TRACK).first()
-    if found is None:
-        fields = {"device": "cpu", "hardware_name": cpu, "compute_capability": "", "toolkit": ""}
-        found = curate.add_track(organiser, {"slug": CPU_TRACK, "title": f"{cpu}, with torch", **fields})
-    return found
+    fields = {"device": "cpu", "hardware_name": cpu, "compute_capability": "", "toolkit": ""}
+    return _track(organiser, CPU_TRACK, {"title": f"{cpu}, with torch", **fields})
 
 
-def _track(organiser: User, gpu: str) -> Track:
+def _gpu_track(organiser: User, gpu: str) -> Track:
     """The track that the results belong to: they are refused on any other."""
     slug, title = TRACKS[gpu]
+    fields = {"device": "gpu", "hardware_name": gpu, "compute_capability": "9.0", "toolkit": "13.0"}
+    return _track(organiser, slug, {"title": title, **fields}, splits_jobs=SPLITS_JOBS)
+
+
+def _track(organiser: User, slug: str, fields: Mapping[str, str], **settings: bool) -> Track:
+    """The track of this slug, added if it is not there yet."""
     found = Track.objects.filter(slug=slug).first()
     if found is None:
-        fields = {"device": "gpu", "hardware_name": gpu, "compute_capability": "9.0", "toolkit": "13.0"}
-        found = curate.add_track(organiser, {"slug": slug, "title": title, **fields})
-        Track.objects.filter(pk=found.pk).update(splits_jobs=SPLITS_JOBS)
+        found = curate.add_track(organiser, {"slug": slug, **fields})
+        if settings:
+            Track.objects.filter(pk=found.pk).update(**settings)
     return found
 
 
