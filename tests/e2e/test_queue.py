@@ -73,15 +73,16 @@ def test_while_the_broker_is_down_the_site_goes_on_and_all_is_graded_after(tmp_p
         stack.broker_url = broker.url
         broker.start()
         stack.start([problem("a/1", timeout_seconds=60.0), problem("a/2")])
-        before = stack.submit([solution("a/1", "sleep 3"), solution("a/2", "exit 0")])
-        stack.wait_until(lambda: stack.states(before).get("leased", 0) > 0, "a sample is running")
         stack.manage("collectstatic", "--no-input", "--verbosity", "0")
+        before = stack.submit([solution("a/1", "sleep 5"), solution("a/2", "exit 0")])
+        stack.wait_until(lambda: "queued" not in stack.states(before), "the node has taken both samples")
         broker.kill()
-        stack.wait_for(before)
+        stack.wait_until(lambda: stack.states(before) == {"done": 2}, "results of begun work arrive without the broker")
         during = stack.submit([solution("a/1", "exit 0"), solution("a/2", "exit 1")])
         assert requests.get(f"{stack.url}/releases/test-1/", timeout=20).ok
         assert stack.states(during) == {"queued": 2}
         broker.start()
+        stack.wait_for(before)
         stack.wait_for(during)
 
         def ranked() -> bool:
