@@ -121,11 +121,11 @@ def grade(found: Processes, fleet: SimulatedFleet, n_evaluations: int) -> list[B
         BenchFigure("evaluations a second", n / seconds, "/s", None, "min"),
         BenchFigure("claim, median", statistics.median(fleet.seen.claim_ms), "ms", None, "max"),
         BenchFigure("report, median", statistics.median(fleet.seen.report_ms), "ms", None, "max"),
-        *_outcome(),
+        *outcome(),
     ]  # fmt: skip
 
 
-def _outcome() -> list[BenchFigure]:
+def outcome() -> list[BenchFigure]:
     """Evaluations lost, doubled and ended as platform errors."""
     from leaderboard.models import Evaluation, Result
 

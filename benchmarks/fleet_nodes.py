@@ -6,6 +6,8 @@ import json
 import queue
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -83,12 +85,15 @@ class Http:
 
 
 class Messages:
-    """Takes messages of one queue for all simulated nodes, in a thread of its own, and acknowledges them."""
+    """Takes messages of one queue for all simulated nodes, in a thread of its own, and acknowledges them.
+
+    A connection that the broker has closed is made anew; the broker delivers what was not acknowledged again.
+    """
 
     def __init__(self, broker_url: str, track: str) -> None:
         self._url, self._name = broker_url, queue_name(track, Stage.BOTH)
         self._wanted: queue.Queue[tuple[asyncio.AbstractEventLoop, asyncio.Future[Any]]] = queue.Queue()
-        self._ended: queue.Queue[Any] = queue.Queue()
+        self._ended: queue.Queue[Callable[[], object]] = queue.Queue()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -100,7 +105,11 @@ class Messages:
         return await future
 
     def acknowledge(self, message: Any) -> None:
-        self._ended.put(message)
+        self._ended.put(message.ack)
+
+    def give_back(self, message: Any) -> None:
+        """The broker does so when the connection of a killed node closes."""
+        self._ended.put(message.requeue)
 
     def stop(self) -> None:
         self._stopping.set()
@@ -109,26 +118,52 @@ class Messages:
     def _run(self) -> None:
         from kombu import Connection
 
-        with Connection(self._url) as connection:
-            bound = read_by_node(self._name)(connection.channel())
-            while not self._stopping.is_set():
-                while not self._ended.empty():
-                    self._ended.get().ack()
-                if self._wanted.empty():
-                    time.sleep(0.002)
-                    continue
+        while not self._stopping.is_set():
+            with Connection(self._url) as connection:
                 try:
-                    message = bound.get(accept=["json"])
-                except connection.channel_errors:  # the site has not declared the queue yet
-                    bound = read_by_node(self._name)(connection.channel())
-                    message = None
-                if message is None:
-                    time.sleep(0.02)
-                    continue
-                loop, future = self._wanted.get()
-                loop.call_soon_threadsafe(future.set_result, message)
-            while not self._ended.empty():
-                self._ended.get().ack()
+                    connection.connect()
+                    self._deliver(connection)
+                except connection.connection_errors:
+                    time.sleep(1)
+
+    def _deliver(self, connection: Any) -> None:
+        bound = read_by_node(self._name)(connection.channel())
+        while not self._stopping.is_set():
+            self._end(connection)
+            if self._wanted.empty():
+                time.sleep(0.002)
+                continue
+            try:
+                message = bound.get(accept=["json"])
+            except connection.channel_errors:  # the site has not declared the queue yet
+                bound = read_by_node(self._name)(connection.channel())
+                message = None
+            if message is None:
+                time.sleep(0.02)
+                continue
+            self._hand_over(message)
+        self._end(connection)
+
+    def _hand_over(self, message: Any) -> None:
+        """To the first that waits and is alive."""
+        while not self._wanted.empty():
+            loop, future = self._wanted.get()
+            if not future.cancelled():
+                loop.call_soon_threadsafe(self._settle, future, message)
+                return
+        message.requeue()
+
+    def _settle(self, future: asyncio.Future[Any], message: Any) -> None:
+        """In the loop's thread, where the node may have been killed meanwhile."""
+        if future.cancelled():
+            self.give_back(message)
+        else:
+            future.set_result(message)
+
+    def _end(self, connection: Any) -> None:
+        while not self._ended.empty():
+            with suppress(*connection.channel_errors, *connection.connection_errors):  # a message of a lost connection
+                self._ended.get()()
 
 
 @dataclass
@@ -151,11 +186,21 @@ class SimulatedNode:
 
     def __init__(self, port: int, token: str, track: str, seen: SeenNode) -> None:
         self._http, self._track, self._seen, self._boot = Http(port, token), track, seen, str(uuid4())
-        self._alive = ""
+        self._alive, self._state = "", str(uuid4())
+
+    @property
+    def is_at_work(self) -> bool:
+        return bool(self._alive)
 
     async def hello(self) -> None:
-        said = {"protocol_version": PROTOCOL_VERSION, "capabilities": {"cpu_cores": 2}, "boot_id": self._boot}
+        said = {"protocol_version": PROTOCOL_VERSION, "capabilities": {"cpu_cores": 2}, "boot_id": self._boot, "state_id": self._state}
         await self._patiently("hello", "POST", "hello", json.dumps(said).encode())
+
+    async def start_again(self) -> None:
+        """After a kill: over the same state folder, which takes over from the earlier start."""
+        self._http.close()
+        self._alive, self._boot = "", str(uuid4())
+        await self.hello()
 
     async def beat(self) -> None:
         """The one heartbeat of a node, of its attempts or of none."""
