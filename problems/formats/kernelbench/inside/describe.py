@@ -75,10 +75,10 @@ def _case(found: SetModel, setting: int) -> dict[str, Any]:
         names = _names(model, given, {one["name"] for one in weights})
         inputs = [_value(name, one) for name, one in zip(names, leaves(given))]
         written, draws, outputs = _answered(model, given, names)
-    if len(inputs) + len(weights) + len(outputs) + bool(weights) > MAX_PARAMETERS:
-        count = len(inputs) + len(weights) + len(outputs)
+    count = len(inputs) + len(weights) + len(outputs) + bool(weights)  # the seed of the weights is a parameter
+    if count > MAX_PARAMETERS:
         raise ModelRefused(
-            f"it has {count} inputs, weights and outputs; at most {MAX_PARAMETERS} are possible",
+            f"it has {count} inputs, weights with their seed, and outputs; at most {MAX_PARAMETERS} are possible",
             "use a smaller model, or pack its weights into fewer tensors",
         )
     if draws:
