@@ -88,7 +88,7 @@ def _figure_cell(metric: Metric, row: Row) -> Cell:
     interval = [] if metric.no_interval else [interval_words(metric, low, high)]
     words = ", ".join([*interval, *([f"over {n} problems{left_out}"] if n else [])])
     basis = _few(n, row["n_problems"]) if n else ""
-    return Cell(written(metric, value, low, high), margin(metric, value, low, high), words, basis)
+    return Cell(written(metric, value, low, high), margin(metric, low, high), words, basis)
 
 
 def _solved_cell(row: Row) -> Cell:
@@ -360,5 +360,5 @@ def primary_score(row: Standing) -> str:
     if metric is None or value is None:
         return MISSING
     unit = " %" if metric.unit == "%" else ""
-    interval = margin(metric, value, low, high)
+    interval = margin(metric, low, high)
     return f"{metric.title} {written(metric, value, low, high)}{unit}{f' ({interval})' if interval else ''}"

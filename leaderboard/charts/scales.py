@@ -8,9 +8,11 @@ from scoring.metrics import Metric
 
 WIDE = 10.0
 """Ratios whose largest is this many times the smallest stand on a logarithmic axis."""
-_DECADES = 1.5
-"""From so many decades on, an axis has a number at each power of ten alone, and marks between them."""
-_MOST_TICKS = 8
+_ENOUGH = 3
+"""An axis with so many ticks needs no finer ones."""
+_NARROW_LETTERS = 29
+"""The letters that fit side by side along the axis of a figure 390 px wide."""
+_HUNDREDTHS = tuple(n / 100 for n in range(101, 1000))
 
 
 def is_wide(values: Sequence[float]) -> bool:
@@ -30,16 +32,34 @@ def log_axis(title: str, low: float, high: float) -> Spec:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """The powers of ten between two exponents; less than two decades have 2 and 5 too, and the least part more."""
-    if high - low >= _DECADES:
-        tens = [float(f"1e{power}") for power in _powers(low, high) if low <= power <= high]
-        return tens[:: max(1, -(-len(tens) // _MOST_TICKS))]
-    for digits in ((1, 2, 5), tuple(range(1, 10)), tuple(n / 10 for n in range(10, 100))):
-        ticks = [float(f"{digit}e{power}") for power in _powers(low, high) for digit in digits]
-        inside = [tick for tick in ticks if low <= math.log10(tick) <= high]
-        if len(inside) > 2:
-            return inside[:: max(1, -(-len(inside) // _MOST_TICKS))]
-    return inside
+    """Round numbers between two exponents whose labels stand side by side on a narrow page.
+
+    They are the powers of ten. Where fewer than three of those are inside, 2 and 5 stand between them, then the other
+    digits.
+    """
+    letters = _NARROW_LETTERS / (high - low)
+    tens = _ticks((1,), low, high)
+    if len(tens) >= _ENOUGH:
+        widest = max(len(plain_number(tick)) for tick in tens)
+        return tens[:: max(1, math.ceil((widest + 1) / letters))]
+    chosen: list[float] = []
+    for digits in ((1,), (2, 5), (3, 7), (4, 6, 8), (9, *(n / 10 for n in range(11, 100))), _HUNDREDTHS):
+        for tick in _ticks(digits, low, high):
+            if all(abs(math.log10(tick / one)) * letters >= _letters(tick, one) for one in chosen):
+                chosen.append(tick)
+        if len(chosen) >= _ENOUGH:
+            break
+    return sorted(chosen)
+
+
+def _ticks(digits: Sequence[float], low: float, high: float) -> list[float]:
+    found = (float(f"{digit:.10g}e{power}") for power in _powers(low, high) for digit in digits)
+    return [tick for tick in found if low <= math.log10(tick) <= high]
+
+
+def _letters(one: float, other: float) -> float:
+    """The least distance of two ticks' middles, in letters: no label touches the next."""
+    return (len(plain_number(one)) + len(plain_number(other))) / 2 + 1
 
 
 def _powers(low: float, high: float) -> range:
