@@ -1,7 +1,7 @@
 """Axes of a metric's figures: shares from 0 to 1, amounts from 0, ratios on a logarithmic axis with its decades."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from leaderboard.charts.chart import Spec, axis
 from scoring.metrics import Metric
@@ -11,7 +11,9 @@ WIDE = 10.0
 _ENOUGH = 3
 """An axis with so many ticks needs no finer ones."""
 _NARROW_LETTERS = 29
-"""The letters that fit side by side along the axis of a figure 390 px wide."""
+"""The letters that fit side by side along the level axis of a figure 390 px wide."""
+_MOST_LINES = 12
+"""The labels that fit above one another along an upright axis."""
 _HUNDREDTHS = tuple(n / 100 for n in range(101, 1000))
 
 
@@ -20,9 +22,9 @@ def is_wide(values: Sequence[float]) -> bool:
     return bool(values) and min(values) > 0 and max(values) > WIDE * min(values)
 
 
-def log_axis(title: str, low: float, high: float) -> Spec:
+def log_axis(title: str, low: float, high: float, *, is_upright: bool = False) -> Spec:
     """A logarithmic axis between two powers of ten, given as exponents."""
-    ticks = log_ticks(low, high)
+    ticks = log_ticks(low, high, _lines if is_upright else _letters)
     between = [digit * 10.0**power for power in _powers(low, high) for digit in range(2, 10)]
     marks = {"tickvals": between, "ticks": "outside", "ticklen": 4, "showgrid": False}
     return axis(
@@ -31,21 +33,28 @@ def log_axis(title: str, low: float, high: float) -> Spec:
     )  # fmt: skip
 
 
-def log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two exponents whose labels stand side by side on a narrow page.
+def _letters(tick: float) -> float:
+    """The share of a level axis that a label takes on a narrow page."""
+    return (len(plain_number(tick)) + 1) / _NARROW_LETTERS
+
+
+def _lines(_tick: float) -> float:
+    return 1 / _MOST_LINES
+
+
+def log_ticks(low: float, high: float, share: Callable[[float], float] = _letters) -> list[float]:
+    """Round numbers between two exponents whose labels stand side by side; `share` is what one takes of the axis.
 
     They are the powers of ten. Where fewer than three of those are inside, 2 and 5 stand between them, then the other
     digits.
     """
-    letters = _NARROW_LETTERS / (high - low)
     tens = _ticks((1,), low, high)
     if len(tens) >= _ENOUGH:
-        widest = max(len(plain_number(tick)) for tick in tens)
-        return tens[:: max(1, math.ceil((widest + 1) / letters))]
+        return tens[:: math.ceil((high - low) * max(map(share, tens)))]
     chosen: list[float] = []
     for digits in ((1,), (2, 5), (3, 7), (4, 6, 8), (9, *(n / 10 for n in range(11, 100))), _HUNDREDTHS):
         for tick in _ticks(digits, low, high):
-            if all(abs(math.log10(tick / one)) * letters >= _letters(tick, one) for one in chosen):
+            if all(2 * abs(math.log10(tick / one)) >= (high - low) * (share(tick) + share(one)) for one in chosen):
                 chosen.append(tick)
         if len(chosen) >= _ENOUGH:
             break
@@ -55,11 +64,6 @@ def log_ticks(low: float, high: float) -> list[float]:
 def _ticks(digits: Sequence[float], low: float, high: float) -> list[float]:
     found = (float(f"{digit:.10g}e{power}") for power in _powers(low, high) for digit in digits)
     return [tick for tick in found if low <= math.log10(tick) <= high]
-
-
-def _letters(one: float, other: float) -> float:
-    """The least distance of two ticks' middles, in letters: no label touches the next."""
-    return (len(plain_number(one)) + len(plain_number(other))) / 2 + 1
 
 
 def _powers(low: float, high: float) -> range:

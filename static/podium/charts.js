@@ -28,15 +28,18 @@ const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil(mos
 
 const pen = document.createElement("canvas").getContext("2d");
 
+const widthPx = (text, sizePx) => {
+  pen.font = `${sizePx}px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+};
+
 // A title wider than its axis is broken between words, measured in the page's font; Plotly makes room for the lines.
 const broken = (title, mostPx, sizePx) => {
-  pen.font = `${sizePx}px ${getComputedStyle(document.body).fontFamily}`;
-  const widthPx = (text) => pen.measureText(text).width;
   const lines = [];
   for (const word of title.split(" ")) {
     const longer = `${lines.at(-1) ?? ""} ${word}`.trim();
-    if (lines.length && widthPx(longer) <= mostPx) lines[lines.length - 1] = longer;
-    else lines.push(widthPx(word) <= mostPx ? word : cut(word, Math.floor((word.length * mostPx) / widthPx(word))));
+    if (lines.length && widthPx(longer, sizePx) <= mostPx) lines[lines.length - 1] = longer;
+    else lines.push(widthPx(word, sizePx) <= mostPx ? word : cut(word, Math.floor((word.length * mostPx) / widthPx(word, sizePx))));
   }
   return lines.join("<br>");
 };
@@ -46,8 +49,10 @@ const fitted = (axis, most, titlePx, sizePx) => ({
   ...(axis?.title && { title: { ...axis.title, text: broken(axis.title.text, titlePx, sizePx), font: { size: sizePx } } }),
 });
 
-// The letters of the longest figure in a cell: where one has no room, none is written.
-const widest = (traces) => Math.max(3, ...traces.flatMap(({ text }) => text.flat().map((words) => words.length + 0.5)));
+// The width of the widest figure in a cell: where one has no room, none is written.
+const widestPx = (traces) => 6 + Math.max(...traces.flatMap(({ text }) => text.flat().map((words) => widthPx(words, 12))));
+
+const namesPx = (names, most) => 30 + Math.max(...names.map((name) => widthPx(cut(name, most), 12)));
 
 // The colours of text, grid and the whiskers of bars come from the theme; names on an axis are cut to what a narrow page holds.
 const themed = (spec, colours, width) => {
@@ -58,8 +63,8 @@ const themed = (spec, colours, width) => {
   const data = spec.data.map((trace) => {
     if (trace.type === "bar") return { ...trace, error_x: whiskers(trace.error_x), error_y: whiskers(trace.error_y) };
     if (trace.type !== "heatmap" || !trace.z[0]) return trace;
-    const cellPx = (width - 150) / trace.z[0].length;
-    return cellPx < 6.5 * widest(spec.data) ? { ...trace, texttemplate: "" } : trace;
+    const cellPx = (width - namesPx(spec.layout.yaxis.ticktext, narrow ? 16 : 36)) / trace.z[0].length;
+    return cellPx < widestPx(spec.data) ? { ...trace, texttemplate: "" } : trace;
   });
   const layout = {
     ...spec.layout,
@@ -130,7 +135,9 @@ const addLegend = (place, spec, library) => {
     const item = document.createElement("li");
     list.append(item);
     if (trace.meta === "key") {
-      item.append(swatch(trace), ` ${trace.name}`);
+      const entry = document.createElement("span");
+      entry.append(swatch(trace), ` ${trace.name}`);
+      item.append(entry);
       continue;
     }
     const group = spec.data.filter((one) => one === trace || (trace.legendgroup && one.legendgroup === trace.legendgroup));

@@ -72,7 +72,7 @@ def spec(roofs: Sequence[Roof], points: Sequence[Point]) -> Spec:
     places = [math.log10(x) for line in lines for x in line["x"]] + [math.log10(one.intensity) for one in drawn]
     rates = [math.log10(y) for line in lines for y in line["y"]] + [math.log10(one.gflops) for one in drawn]
     low, high = min(rates) - 0.15, max(rates) + 0.25
-    y = log_axis(f"GFLOPS ({', '.join(roof.dtype for roof in roofs)})", low, high)
+    y = log_axis(f"GFLOPS ({', '.join(roof.dtype for roof in roofs)})", low, high, is_upright=True)
     symbols = _symbols(drawn)
     if len(drawn) <= MAX_NAMED:
         names, marks = _names(drawn, low, high), [_marks([one], one.name, symbols) for one in drawn]
