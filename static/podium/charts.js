@@ -49,8 +49,9 @@ const fitted = (axis, most, titlePx, sizePx) => ({
   ...(axis?.title && { title: { ...axis.title, text: broken(axis.title.text, titlePx, sizePx), font: { size: sizePx } } }),
 });
 
-// The width of the widest figure in a cell: where one has no room, none is written.
-const widestPx = (traces) => 6 + Math.max(...traces.flatMap(({ text }) => text.flat().map((words) => widthPx(words, 12))));
+// The width of the widest figure in a cell: where one has no room in the smaller size, none is written.
+const CELL_SIZES_PX = [12, 10];
+const widestPx = (traces, sizePx) => 3 + Math.max(...traces.flatMap(({ text }) => text.flat().map((words) => widthPx(words, sizePx))));
 
 const namesPx = (names, most) => 30 + Math.max(...names.map((name) => widthPx(cut(name, most), 12)));
 
@@ -64,7 +65,8 @@ const themed = (spec, colours, width) => {
     if (trace.type === "bar") return { ...trace, error_x: whiskers(trace.error_x), error_y: whiskers(trace.error_y) };
     if (trace.type !== "heatmap" || !trace.z[0]) return trace;
     const cellPx = (width - namesPx(spec.layout.yaxis.ticktext, narrow ? 16 : 36)) / trace.z[0].length;
-    return cellPx < widestPx(spec.data) ? { ...trace, texttemplate: "" } : trace;
+    const sizePx = CELL_SIZES_PX.find((one) => widestPx(spec.data, one) <= cellPx);
+    return sizePx ? { ...trace, textfont: { ...trace.textfont, size: sizePx } } : { ...trace, texttemplate: "" };
   });
   const layout = {
     ...spec.layout,
