@@ -93,7 +93,7 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     traces = [_bars(shown, k, place, len(ks)) for place, k in enumerate(ks)]
     traces += [_words_beside(shown, k, place, len(ks)) for place, k in enumerate(ks) if is_written]
     room = 0.36 if is_written else 0.05
-    x = axis("pass@k", tickformat=".0%", range=[0, 1 + room], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    x = axis("pass@k", tickformat=".0%", range=[0, 1 + room], tickvals=[0, 0.5, 1])
     height = lines_height(len(shown), 12 + (22 if is_written else 14) * len(ks))
     more = {"barmode": "overlay", "showlegend": len(ks) > 1, "height": height}
     return {"data": traces, "layout": layout(x, names_axis([row.name for row in shown]), **more)}

@@ -76,7 +76,9 @@ def test_the_framed_board_may_be_framed_and_tells_nothing_of_the_session(
 
 def test_the_framed_board_has_as_many_rows_as_asked_for(client: Any, site: Site) -> None:
     page = reverse("framed_board", args=[site.release.slug])
-    counts = [markup(client.get(page, {"rows": n})).count('<th scope="row" class="model">') for n in ("2", "0", "none", "")]
+    counts = [
+        markup(client.get(page, {"rows": n})).count('<th scope="row" class="model">') for n in ("2", "0", "none", "")
+    ]
     assert counts == [2, 5, 5, 5]
 
 

@@ -243,9 +243,7 @@ def test_the_roof_bends_where_arithmetic_becomes_the_bound() -> None:
 
 def test_each_data_type_has_a_roof_of_its_own() -> None:
     roofs = [charts.Roof(50_000.0, 4000.0, "fp32"), charts.Roof(700_000.0, 4000.0, "fp16")]
-    points = [
-        charts.Point(1, f"A model, {n}k", 3.0, 100.0, 200.0, 0.1, intensity=n, case=f"{n}k") for n in (1.0, 4.0)
-    ]
+    points = [charts.Point(1, f"A model, {n}k", 3.0, 100.0, 200.0, 0.1, intensity=n, case=f"{n}k") for n in (1.0, 4.0)]
     drawn = charts.spec(roofs, points)["data"]
     assert [one["name"] for one in drawn] == [
         "Roofline (fp32)", "Roofline (fp16)", "A model, 1.0k", "A model, 4.0k"
