@@ -21,7 +21,7 @@ CAPTION = (
 FRAME_PX, NAME_PX, LINE_PX = 420, 18, 34
 """Heights of the frame and of a name, and the length of the line from a point to its name."""
 WIDE_PX, LETTER_PX, MAX_LETTERS = 1050, 7, 44
-"""The frame's width and a letter's on a wide page; the page's script cuts longer names and lists them on a narrow one."""
+"""The frame's width and a letter's on a wide page, and the letters to which the page's script cuts a name."""
 MAX_NAMED = 10
 """More points than these have no name beside them: the legend names colours and shapes."""
 _AROUND_PX = 110
