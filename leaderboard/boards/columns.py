@@ -88,7 +88,7 @@ def _figure_cell(metric: Metric, row: Row) -> Cell:
     interval = [] if metric.no_interval else [interval_words(metric, low, high)]
     words = ", ".join([*interval, *([f"over {n} problems{left_out}"] if n else [])])
     basis = _few(n, row["n_problems"]) if n else ""
-    return Cell(written(metric, value, low, high), margin(metric, value, low, high), words, basis)
+    return Cell(written(metric, value, low, high), margin(metric, low, high), words, basis)
 
 
 def _solved_cell(row: Row) -> Cell:
@@ -354,11 +354,11 @@ def leader_of(columns: Sequence[Column], rows: Sequence[Row]) -> Leader | None:
 
 
 def primary_score(row: Standing) -> str:
-    """`Speedup ≥ 1 3.6× (2.7–4.5)`; a dash without a figure."""
+    """`Speedup ≥ 1: 3.6× (2.7–4.5)`; a dash without a figure."""
     metric = ranking_metric(row.release.primary_metric)
     value, low, high = row.figure(metric.name) if metric else (None, None, None)
     if metric is None or value is None:
         return MISSING
     unit = " %" if metric.unit == "%" else ""
-    interval = margin(metric, value, low, high)
-    return f"{metric.title} {written(metric, value, low, high)}{unit}{f' ({interval})' if interval else ''}"
+    interval = margin(metric, low, high)
+    return f"{metric.title}: {written(metric, value, low, high)}{unit}{f' ({interval})' if interval else ''}"

@@ -2,11 +2,11 @@
 
 from leaderboard.site.numerals import (
     MISSING,
+    ends,
     percent,
     ratio,
     ratio_interval,
     significant,
-    spread,
     supported,
 )
 from scoring.metrics import Average, Metric
@@ -28,14 +28,14 @@ def written(metric: Metric, value: float | None, low: float | None = None, high:
     return significant(value) if digits is None else f"{value:,.{digits}f}"
 
 
-def margin(metric: Metric, value: float, low: float | None, high: float | None) -> str:
-    """The interval as `±2.1`, or its ends where it is lopsided; empty without one."""
+def margin(metric: Metric, low: float | None, high: float | None) -> str:
+    """The ends of the interval, `69.1–73.2`; empty without one. Even and lopsided ones of a column look alike."""
     if metric.unit == "%":
-        return spread(value, low, high, 100)
+        return ends(low, high, 100)
     if _is_score(metric):
-        return spread(value, low, high, digits=_SCORE_DIGITS)
+        return ends(low, high, digits=_SCORE_DIGITS)
     digits = supported(low, high)
-    return spread(value, low, high, digits=2 if digits is None else digits)
+    return ends(low, high, digits=2 if digits is None else digits)
 
 
 def interval_words(metric: Metric, low: float | None, high: float | None) -> str:

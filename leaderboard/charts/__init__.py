@@ -24,7 +24,7 @@ RANKED = Chart(
     "ranked", ranked.title, ranked.caption, ranked.spec, ranked.table, lambda rows: not ranks_by_passes(rows)
 )
 PASS_AT_K = Chart(
-    "pass-at-k", "pass@k", pass_at_k_bars.CAPTION, pass_at_k_bars.spec, pass_at_k_bars.table, pass_at_k_bars.has_bars
+    "pass-at-k", "pass@k", pass_at_k_bars.caption, pass_at_k_bars.spec, pass_at_k_bars.table, pass_at_k_bars.has_bars
 )
 K_CURVE = Chart("k-curve", "pass@k against k", k_curve.CAPTION, k_curve.spec, k_curve.table, k_curve.has_curves)
 PASS_VS_SPEEDUP = Chart(

@@ -5,6 +5,8 @@ PALETTE = (
     "#8a57c9", "#3d9a3d", "#e0702a", "#2b8cbe", "#c0476e", "#7a8b2f", "#9a5f8f", "#1f8f5f", "#bf6f5a", "#5577b5",
 )  # fmt: skip
 """Twenty hues of middling lightness, readable on the light and the dark page; neighbours lie far apart."""
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
+"""Shapes of points in their order, as plotly.js names them; the page's script draws the same in legends."""
 
 
 def colour_of(entrant_id: int) -> str:

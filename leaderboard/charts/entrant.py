@@ -48,12 +48,13 @@ class BoardResult:
 
 @dataclass(frozen=True)
 class GroupShare:
-    """A metric over the problems of a group; `others` is the mean of the board's first entrants."""
+    """A metric over the problems of a group; `others` is the mean of the board's first `n_others` ranked entrants."""
 
     entrant_id: int
     group: str
     share: float | None
     others: float | None
+    n_others: int
     solved: int
     problems: int
     metric: Metric = PASS_AT_1
@@ -127,7 +128,7 @@ def groups_spec(rows: Sequence[GroupShare]) -> Spec:
     others = {
         "type": "scatter",
         "mode": "markers",
-        "name": f"Mean of the board's first {MAX_COMPARED}",
+        "name": _mean_of(rows),
         "x": [row.others for row in rows],
         "y": places,
         "customdata": names,
@@ -146,7 +147,12 @@ def groups_table(rows: Sequence[GroupShare]) -> Table:
         [row.group, figured(metric, row.share), figured(metric, row.others), f"{row.solved}/{row.problems}"]
         for row in rows
     ]
-    return Table(["Group", headed(metric), f"Mean of the first {MAX_COMPARED}", "Solved"], lines)
+    return Table(["Group", headed(metric), _mean_of(rows), "Solved"], lines)
+
+
+def _mean_of(rows: Sequence[GroupShare]) -> str:
+    n = rows[0].n_others if rows else 0
+    return f"Mean of {n} ranked entrant{'s'[: n != 1]}"
 
 
 def history_spec(rows: Sequence[PastResult]) -> Spec:
@@ -215,8 +221,9 @@ RESULTS = Chart(
 )  # fmt: skip
 GROUPS = Chart(
     "groups", "Strengths by group",
-    lambda rows: f"{_metric(rows).title} over the problems of each group. Diamonds are the mean of the first"
-    f" {MAX_COMPARED} ranked entrants of the board: a group that is hard for all is no weakness of this one.",
+    lambda rows: f"{_metric(rows).title} over the problems of each group. Diamonds are the mean of the board's"
+    f" ranked entrants, of the first {MAX_COMPARED} where there are more: a group that is hard for all is no weakness"
+    " of this one.",
     groups_spec, groups_table, _has_groups,
 )  # fmt: skip
 HISTORY = Chart(

@@ -1,16 +1,20 @@
 """Axes of a metric's figures: shares from 0 to 1, amounts from 0, ratios on a logarithmic axis with its decades."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from leaderboard.charts.chart import Spec, axis
 from scoring.metrics import Metric
 
 WIDE = 10.0
 """Ratios whose largest is this many times the smallest stand on a logarithmic axis."""
-_DECADES = 1.5
-"""From so many decades on, an axis has a number at each power of ten alone, and marks between them."""
-_MOST_TICKS = 8
+_ENOUGH = 3
+"""An axis with so many ticks needs no finer ones."""
+_NARROW_LETTERS = 29
+"""The letters that fit side by side along the level axis of a figure 390 px wide."""
+_MOST_LINES = 12
+"""The labels that fit above one another along an upright axis."""
+_HUNDREDTHS = tuple(n / 100 for n in range(101, 1000))
 
 
 def is_wide(values: Sequence[float]) -> bool:
@@ -18,9 +22,9 @@ def is_wide(values: Sequence[float]) -> bool:
     return bool(values) and min(values) > 0 and max(values) > WIDE * min(values)
 
 
-def log_axis(title: str, low: float, high: float) -> Spec:
+def log_axis(title: str, low: float, high: float, *, is_upright: bool = False) -> Spec:
     """A logarithmic axis between two powers of ten, given as exponents."""
-    ticks = log_ticks(low, high)
+    ticks = log_ticks(low, high, _lines if is_upright else _letters)
     between = [digit * 10.0**power for power in _powers(low, high) for digit in range(2, 10)]
     marks = {"tickvals": between, "ticks": "outside", "ticklen": 4, "showgrid": False}
     return axis(
@@ -29,17 +33,37 @@ def log_axis(title: str, low: float, high: float) -> Spec:
     )  # fmt: skip
 
 
-def log_ticks(low: float, high: float) -> list[float]:
-    """The powers of ten between two exponents; less than two decades have 2 and 5 too, and the least part more."""
-    if high - low >= _DECADES:
-        tens = [float(f"1e{power}") for power in _powers(low, high) if low <= power <= high]
-        return tens[:: max(1, -(-len(tens) // _MOST_TICKS))]
-    for digits in ((1, 2, 5), tuple(range(1, 10)), tuple(n / 10 for n in range(10, 100))):
-        ticks = [float(f"{digit}e{power}") for power in _powers(low, high) for digit in digits]
-        inside = [tick for tick in ticks if low <= math.log10(tick) <= high]
-        if len(inside) > 2:
-            return inside[:: max(1, -(-len(inside) // _MOST_TICKS))]
-    return inside
+def _letters(tick: float) -> float:
+    """The share of a level axis that a label takes on a narrow page."""
+    return (len(plain_number(tick)) + 1) / _NARROW_LETTERS
+
+
+def _lines(_tick: float) -> float:
+    return 1 / _MOST_LINES
+
+
+def log_ticks(low: float, high: float, share: Callable[[float], float] = _letters) -> list[float]:
+    """Round numbers between two exponents whose labels stand side by side; `share` is what one takes of the axis.
+
+    They are the powers of ten. Where fewer than three of those are inside, 2 and 5 stand between them, then the other
+    digits.
+    """
+    tens = _ticks((1,), low, high)
+    if len(tens) >= _ENOUGH:
+        return tens[:: math.ceil((high - low) * max(map(share, tens)))]
+    chosen: list[float] = []
+    for digits in ((1,), (2, 5), (3, 7), (4, 6, 8), (9, *(n / 10 for n in range(11, 100))), _HUNDREDTHS):
+        for tick in _ticks(digits, low, high):
+            if all(2 * abs(math.log10(tick / one)) >= (high - low) * (share(tick) + share(one)) for one in chosen):
+                chosen.append(tick)
+        if len(chosen) >= _ENOUGH:
+            break
+    return sorted(chosen)
+
+
+def _ticks(digits: Sequence[float], low: float, high: float) -> list[float]:
+    found = (float(f"{digit:.10g}e{power}") for power in _powers(low, high) for digit in digits)
+    return [tick for tick in found if low <= math.log10(tick) <= high]
 
 
 def _powers(low: float, high: float) -> range:

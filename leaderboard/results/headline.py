@@ -58,11 +58,9 @@ class Headline:
 
     @property
     def ends(self) -> str:
-        """The interval as boards write it: `±0.2`, or its ends where it is lopsided."""
-        if self.speedup is None:
-            return ""
+        """The interval as boards write it."""
         digits = numerals.supported(self.low, self.high)
-        return numerals.spread(self.speedup, self.low, self.high, digits=2 if digits is None else digits)
+        return numerals.ends(self.low, self.high, digits=2 if digits is None else digits)
 
 
 def headline_of(result: Result, own: Sequence[Measurement], cases: Iterable[ResultCase]) -> Headline:

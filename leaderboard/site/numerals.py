@@ -10,21 +10,9 @@ def percent(share: float | None) -> str:
     return MISSING if share is None else f"{100 * share:.1f}"
 
 
-LOPSIDED = 1.25
-"""An interval whose longer arm is this many times its shorter one is written by its ends: `±` would mislead."""
-
-
-def spread(value: float, low: float | None, high: float | None, scale: float = 1.0, digits: int = 1) -> str:
-    """The interval as `±2.1`, or as `67.6–100.0` where it is lopsided; empty where there is none.
-
-    Arms that differ by no more than the last digit shown are even.
-    """
-    if low is None or high is None:
-        return ""
-    arms = value - low, high - value
-    if max(arms) > LOPSIDED * min(arms) and scale * (max(arms) - min(arms)) > 10.0**-digits:
-        return f"{scale * low:.{digits}f}–{scale * high:.{digits}f}"
-    return f"±{scale * (high - low) / 2:.{digits}f}"
+def ends(low: float | None, high: float | None, scale: float = 1.0, digits: int = 1) -> str:
+    """The interval as `67.6–100.0`; empty where there is none."""
+    return "" if low is None or high is None else f"{scale * low:,.{digits}f}–{scale * high:,.{digits}f}"
 
 
 def supported(low: float | None, high: float | None) -> int | None:

@@ -178,9 +178,9 @@ def chart(label: str, url: str, name: str, facts: str = "") -> dict[str, str]:
 
 
 @register.inclusion_tag("podium/site/numbers.html")
-def numbers(table: Any, n_names: int) -> dict[str, Any]:
-    """A chart's numbers as a table that can be opened. Its first `n_names` columns are words."""
-    return {"table": table, "n_names": n_names}
+def numbers(table: Any, n_names: int, name: str) -> dict[str, Any]:
+    """The numbers of the chart of that name as a table that can be opened. Its first `n_names` columns are words."""
+    return {"table": table, "n_names": n_names, "name": name}
 
 
 @register.inclusion_tag("podium/site/choice.html")

@@ -1,5 +1,6 @@
 // Draws every figure that names its data; Plotly is fetched only when one comes near the screen.
 const NARROW_PX = 560;
+const NOTES_PX = 1000;
 const figures = document.querySelectorAll("[data-chart-url]");
 let plotly = null;
 
@@ -27,15 +28,18 @@ const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.ceil(mos
 
 const pen = document.createElement("canvas").getContext("2d");
 
+const widthPx = (text, sizePx) => {
+  pen.font = `${sizePx}px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+};
+
 // A title wider than its axis is broken between words, measured in the page's font; Plotly makes room for the lines.
 const broken = (title, mostPx, sizePx) => {
-  pen.font = `${sizePx}px ${getComputedStyle(document.body).fontFamily}`;
-  const widthPx = (text) => pen.measureText(text).width;
   const lines = [];
   for (const word of title.split(" ")) {
     const longer = `${lines.at(-1) ?? ""} ${word}`.trim();
-    if (lines.length && widthPx(longer) <= mostPx) lines[lines.length - 1] = longer;
-    else lines.push(widthPx(word) <= mostPx ? word : cut(word, Math.floor((word.length * mostPx) / widthPx(word))));
+    if (lines.length && widthPx(longer, sizePx) <= mostPx) lines[lines.length - 1] = longer;
+    else lines.push(widthPx(word, sizePx) <= mostPx ? word : cut(word, Math.floor((word.length * mostPx) / widthPx(word, sizePx))));
   }
   return lines.join("<br>");
 };
@@ -45,6 +49,12 @@ const fitted = (axis, most, titlePx, sizePx) => ({
   ...(axis?.title && { title: { ...axis.title, text: broken(axis.title.text, titlePx, sizePx), font: { size: sizePx } } }),
 });
 
+// The width of the widest figure in a cell: where one has no room in the smaller size, none is written.
+const CELL_SIZES_PX = [12, 10];
+const widestPx = (traces, sizePx) => 3 + Math.max(...traces.flatMap(({ text }) => text.flat().map((words) => widthPx(words, sizePx))));
+
+const namesPx = (names, most) => 30 + Math.max(...names.map((name) => widthPx(cut(name, most), 12)));
+
 // The colours of text, grid and the whiskers of bars come from the theme; names on an axis are cut to what a narrow page holds.
 const themed = (spec, colours, width) => {
   const narrow = width < NARROW_PX;
@@ -53,8 +63,10 @@ const themed = (spec, colours, width) => {
   const whiskers = (bars) => (bars ? { ...bars, color: colours.text, thickness: 1.5, width: 4 } : undefined);
   const data = spec.data.map((trace) => {
     if (trace.type === "bar") return { ...trace, error_x: whiskers(trace.error_x), error_y: whiskers(trace.error_y) };
-    const cells = trace.type === "heatmap" && trace.z[0] ? (width - 150) / trace.z[0].length : Infinity;
-    return cells < 24 ? { ...trace, texttemplate: "" } : trace;
+    if (trace.type !== "heatmap" || !trace.z[0]) return trace;
+    const cellPx = (width - namesPx(spec.layout.yaxis.ticktext, narrow ? 16 : 36)) / trace.z[0].length;
+    const sizePx = CELL_SIZES_PX.find((one) => widestPx(spec.data, one) <= cellPx);
+    return sizePx ? { ...trace, textfont: { ...trace.textfont, size: sizePx } } : { ...trace, texttemplate: "" };
   });
   const layout = {
     ...spec.layout,
@@ -66,9 +78,9 @@ const themed = (spec, colours, width) => {
     yaxis: { ...spec.layout.yaxis, ...fitted(spec.layout.yaxis, narrow ? 16 : 36, 280, titleSizePx), ...axis },
   };
   if (spec.layout.annotations) {
-    // on a narrow page there is no room for names beside points: they stand below the drawing
+    // without room for names beside points, these stand below the drawing
     const named = (note) => ({ ...note, text: cut(note.text, 44), font: { color: colours.text }, bgcolor: colours.page });
-    layout.annotations = narrow ? [] : spec.layout.annotations.map(named);
+    layout.annotations = spec.layout.annotations.filter((note) => !note.showarrow || width >= NOTES_PX).map(named);
   }
   // a finger that scrolls the page must not zoom the figure
   if (narrow) Object.assign(layout, { dragmode: false, margin: { ...spec.layout.margin, l: 45, r: 10, t: 20 } });
@@ -91,7 +103,11 @@ const svg = (name, attributes) => {
 
 const DASHES = { dash: "6 3", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4" };
 
-const SHAPES = { diamond: "M14 0l6 6-6 6-6-6z", square: "M10 2h8v8h-8z", "triangle-up": "M14 1l5 9h-10z", cross: "M12 1h4v3h3v4h-3v3h-4v-3h-3v-4h3z" };
+const SHAPES = {
+  diamond: "M14 0l6 6-6 6-6-6z", square: "M10 2h8v8h-8z", "triangle-up": "M14 1l5 9h-10z", "triangle-down": "M14 11l5-9h-10z",
+  cross: "M12 1h4v3h3v4h-3v3h-4v-3h-3v-4h3z", x: "M10 0l4 4 4-4 2 2-4 4 4 4-2 2-4-4-4 4-2-2 4-4-4-4z",
+  star: "M14 0l1.5 4.2H20l-3.6 2.7 1.3 4.3L14 8.6l-3.7 2.6 1.3-4.3L8 4.2h4.5z",
+};
 
 const swatch = (trace) => {
   const colour = [trace.line?.color, trace.marker?.color].find((one) => typeof one === "string") ?? "currentColor";
@@ -112,13 +128,21 @@ const swatch = (trace) => {
 
 // A legend of the page, not of the drawing: it wraps, never lies on an axis, and each of its buttons hides or shows a line.
 const addLegend = (place, spec, library) => {
-  const named = spec.data.map((trace, n) => [trace, n]).filter(([trace]) => trace.name && trace.showlegend !== false);
+  const named = spec.data.filter((trace) => trace.name && trace.showlegend !== false);
   if (!spec.layout.showlegend || !named.length) return;
   const list = document.createElement("ul");
   list.className = "legend";
   list.setAttribute("aria-label", "Legend: each button hides or shows its part of the chart");
-  for (const [trace, n] of named) {
+  for (const trace of named) {
     const item = document.createElement("li");
+    list.append(item);
+    if (trace.meta === "key") {
+      const entry = document.createElement("span");
+      entry.append(swatch(trace), ` ${trace.name}`);
+      item.append(entry);
+      continue;
+    }
+    const group = spec.data.filter((one) => one === trace || (trace.legendgroup && one.legendgroup === trace.legendgroup));
     const button = document.createElement("button");
     button.type = "button";
     button.setAttribute("aria-pressed", trace.visible === "legendonly" ? "false" : "true");
@@ -126,11 +150,10 @@ const addLegend = (place, spec, library) => {
     button.addEventListener("click", () => {
       const shown = button.getAttribute("aria-pressed") !== "true";
       button.setAttribute("aria-pressed", String(shown));
-      trace.visible = shown ? true : "legendonly";
-      library.restyle(place, { visible: trace.visible }, [n]);
+      for (const one of group) one.visible = shown ? true : "legendonly";
+      library.restyle(place, { visible: trace.visible }, group.map((one) => spec.data.indexOf(one)));
     });
     item.append(button);
-    list.append(item);
   }
   place.before(list);
 };
@@ -212,9 +235,9 @@ const nameBelow = (place, hidden) => {
   const list = document.createElement("ul");
   list.className = "legend unnamed";
   list.setAttribute("aria-label", "Points without a name in the chart");
-  for (const { name, colour } of hidden) {
+  for (const { name, colour, symbol } of hidden) {
     const item = document.createElement("li");
-    item.append(swatch({ mode: "markers", marker: { color: colour } }), ` ${name}`);
+    item.append(swatch({ mode: "markers", marker: { color: colour, symbol } }), ` ${name}`);
     list.append(item);
   }
   place.after(list);
@@ -230,7 +253,7 @@ const pointOf = (label) => {
 // The points whose names are notes on a wide page.
 const noted = (spec) => {
   const names = new Set((spec.layout.annotations ?? []).map((note) => note.text));
-  return spec.data.filter((trace) => names.has(trace.name)).map((trace) => ({ name: trace.name, colour: trace.marker.color }));
+  return spec.data.filter((trace) => names.has(trace.name)).map((trace) => ({ name: trace.name, colour: trace.marker.color, symbol: trace.marker.symbol }));
 };
 
 // Names that would lie on another name, a point or an error bar, or leave the figure, are left out of the drawing.
@@ -238,7 +261,7 @@ const thinLabels = (place, spec) => {
   const shown = [];
   const points = [...place.querySelectorAll(".points path")].map((one) => ({ point: one, box: one.getBoundingClientRect() }));
   const bars = [...place.querySelectorAll(".errorbar path")].map((one) => one.getBoundingClientRect());
-  const hidden = place.clientWidth < NARROW_PX ? noted(spec) : [];
+  const hidden = place.clientWidth < NOTES_PX ? noted(spec) : [];
   const frame = place.querySelector(".nsewdrag")?.getBoundingClientRect();
   for (const label of place.querySelectorAll(".textpoint text")) {
     label.style.visibility = "";

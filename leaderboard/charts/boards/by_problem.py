@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from leaderboard.charts.boards.speedups import BASE, EntrantSpeedups
 from leaderboard.charts.chart import Spec, Table, as_figure, axis, layout, lines_height, names_axis, plain
-from leaderboard.charts.colours import colour_of
+from leaderboard.charts.colours import SYMBOLS, colour_of
 from leaderboard.charts.scales import log_axis, ratio_range
 from leaderboard.site.numerals import ratio
 from problems.spec.natural import natural_key
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
 MAX_PROBLEMS = 60
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross")
 
 
 def caption(rows: Sequence[EntrantSpeedups]) -> str:
@@ -63,7 +62,7 @@ def _dots(row: EntrantSpeedups, n: int, names: Sequence[str], place: dict[str, i
         "y": [place[name] for name in names],
         "customdata": [plain(name) for name in names],
         "marker": {
-            "size": 9, "opacity": 0.85, "color": colour_of(row.entrant_id), "symbol": _SYMBOLS[n % len(_SYMBOLS)],
+            "size": 9, "opacity": 0.85, "color": colour_of(row.entrant_id), "symbol": SYMBOLS[n % len(SYMBOLS)],
         },
         "hovertemplate": "%{customdata}<br>%{fullData.name} %{x:.3g}×<extra></extra>",
     }  # fmt: skip

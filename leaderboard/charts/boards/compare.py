@@ -120,7 +120,7 @@ def speedups_spec(found: BoardComparison) -> Spec:
         "hoverinfo": "skip", "line": {"dash": "dot", "width": 1.5, "color": GREY}, "showlegend": False,
     }  # fmt: skip
     x = log_axis(f"{SPEEDUP.title} of {plain(found.entrants[0].entrant.name)} (×)", low, high)
-    shown = layout(x, log_axis(f"{SPEEDUP.title} of the other (×)", low, high))
+    shown = layout(x, log_axis(f"{SPEEDUP.title} of the other (×)", low, high, is_upright=True))
     return {"data": [equal, *others], "layout": shown | {"showlegend": True}}
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from leaderboard.charts.chart import (
@@ -26,8 +27,10 @@ from scoring.metrics import PASS_AT_1, Average, Metric
 if TYPE_CHECKING:
     from plotly.graph_objs._figure import Figure
 
-SCALE = [[0, "#f4e9d8"], [0.25, "#bfd8c9"], [0.5, "#6fb3a9"], [0.75, "#2f7f86"], [1, "#123f5c"]]
+SCALE = ((0.0, "#f4e9d8"), (0.25, "#bfd8c9"), (0.5, "#6fb3a9"), (0.75, "#2f7f86"), (1.0, "#123f5c"))
 """From sand to deep blue: falls evenly in lightness, so that it is read without colour too."""
+INKS = ("#000000", "#ffffff")
+"""Of the figures in light and in dark cells. Any colour contrasts with one of them by 4.5 to 1."""
 
 MAX_LETTERS = 28
 """Limit of a group's name below its column; the page's script cuts longer ones."""
@@ -40,7 +43,9 @@ def title(rows: Sequence[BoardRow]) -> str:
 
 
 def caption(rows: Sequence[BoardRow]) -> str:
-    return f"{headed(_metric(rows))} by group of problems. A cell is empty if no problem of the group counts."
+    metric = _metric(rows)
+    times = " × stands for times as fast as the baseline: 2 is twice as fast." if metric.unit == "×" else ""
+    return f"{headed(metric)} by group of problems.{times} A cell is empty if no problem of the group counts."
 
 
 def _metric(rows: Sequence[BoardRow]) -> Metric:
@@ -64,7 +69,22 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
     shares = [[row.groups.get(group) for group in groups] for row in shown]
     metric = _metric(shown)
     known = [share for line in shares for share in line if share is not None]
-    cells = {
+    most = 1.0 if metric.unit == "%" else max([_depth(metric, one) for one in known], default=1.0) or 1.0
+    traces = []
+    for ink in INKS:  # a trace has one colour of text
+        own = [[None if one is None or _ink(_depth(metric, one) / most) != ink else one for one in line]
+               for line in shares]  # fmt: skip
+        traces.append(_cells(shown, groups, own, most) | {"textfont": {"color": ink}})
+    x = axis("", tickvals=traces[0]["x"], ticktext=[plain(group) for group in groups], showgrid=False, tickangle=-45)
+    height = lines_height(len(shown)) + _LETTER_PX * min(MAX_LETTERS, max(map(len, groups)))
+    return {"data": traces, "layout": layout(x, names_axis([row.name for row in shown]), height=height)}
+
+
+def _cells(
+    shown: Sequence[BoardRow], groups: Sequence[str], shares: Sequence[Sequence[float | None]], most: float
+) -> Spec:
+    metric = _metric(shown)
+    return {
         "type": "heatmap",
         "x": list(range(len(groups))),
         "y": list(range(len(shown))),
@@ -76,14 +96,38 @@ def spec(rows: Sequence[BoardRow]) -> Spec:
         "hoverongaps": False,
         "colorscale": SCALE,
         "zmin": 0,
-        "zmax": 1 if metric.unit == "%" else max([_depth(metric, one) for one in known], default=1.0) or 1.0,
+        "zmax": most,
         "xgap": 2,
         "ygap": 2,
         "showscale": False,
     }
-    x = axis("", tickvals=cells["x"], ticktext=[plain(group) for group in groups], showgrid=False, tickangle=-45)
-    height = lines_height(len(shown)) + _LETTER_PX * min(MAX_LETTERS, max(map(len, groups)))
-    return {"data": [cells], "layout": layout(x, names_axis([row.name for row in shown]), height=height)}
+
+
+def _ink(place: float) -> str:
+    """The colour of text with the higher contrast at a place of the scale, 0 to 1."""
+    return max(INKS, key=lambda ink: contrast(colour_at(place), _channels(ink)))
+
+
+def colour_at(place: float) -> tuple[float, ...]:
+    """Red, green and blue at a place of the scale, 0 to 1."""
+    (start, low), (end, high) = next(pair for pair in pairwise(SCALE) if place <= pair[1][0])
+    part = (place - start) / (end - start)
+    return tuple(a + part * (b - a) for a, b in zip(_channels(low), _channels(high), strict=True))
+
+
+def _channels(colour: str) -> tuple[float, ...]:
+    return tuple(int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5))
+
+
+def contrast(one: Sequence[float], other: Sequence[float]) -> float:
+    """The contrast ratio of two colours, as WCAG 2 defines it."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: Sequence[float]) -> float:
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in colour]
+    return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def _depth(metric: Metric, value: float) -> float:

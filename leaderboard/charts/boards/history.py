@@ -106,7 +106,7 @@ def _sides(best: Sequence[DatedResult], newest: datetime, x: Spec, y: Spec) -> l
 def _scores(metric: Metric, scores: Sequence[float]) -> Spec:
     if metric.unit != "%" and is_wide(scores):
         low, high = ratio_range(scores, room=0.1)
-        return log_axis(titled(metric), low, high)
+        return log_axis(titled(metric), low, high, is_upright=True)
     top = 1.0 if metric.unit == "%" else max(scores) or 1.0
     shares = {"tickformat": ".0%"} if metric.unit == "%" else {}
     return axis(titled(metric), range=[-0.06 * top, 1.12 * top], **shares)

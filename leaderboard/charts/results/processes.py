@@ -32,8 +32,8 @@ class Spread:
 def spec(spreads: Sequence[Spread]) -> Spec:
     times = [time for one in spreads for time in (*one.medians_ms, one.median_ms)]
     wide = bool(times) and max(times) > WIDE * min(times)
-    y = log_axis("Time (ms)", *decades(times)) if wide else axis("Time (ms)")
-    x = axis("", type="category", range=[-0.5, len(spreads) - 0.5])
+    y = log_axis("Time (ms)", *decades(times), is_upright=True) if wide else axis("Time (ms)")
+    x = axis("", type="category", range=[-0.5, len(spreads) - 0.5], dtick=1)
     traces = [trace for one in spreads for trace in (_points(one), _median(one))]
     return {"data": traces, "layout": layout(x, y)}
 

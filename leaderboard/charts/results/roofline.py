@@ -1,12 +1,12 @@
 """A problem under its track's roofline: each entrant's best time as a rate, below what it was measured to do."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leaderboard.charts.chart import GREY, Spec, Table, as_figure, layout, plain
-from leaderboard.charts.colours import colour_of
+from leaderboard.charts.colours import SYMBOLS, colour_of
 from leaderboard.charts.scales import log_axis
 from leaderboard.site.numerals import milliseconds, percent, significant
 
@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 CAPTION = (
     "Both axes are logarithmic. The roof is what the track's hardware was measured to do: its copy bandwidth on the"
     " slope, its matrix products on the flat. The problem's declared work decides where it stands; above the roof lies"
-    " what the cache served."
+    " what the cache served. Each entrant has a colour and each case a shape."
 )
-LEAST_FRAME_PX, MOST_FRAME_PX, NAME_PX, LINE_PX = 340, 640, 18, 34
+FRAME_PX, NAME_PX, LINE_PX = 420, 18, 34
 """Heights of the frame and of a name, and the length of the line from a point to its name."""
-MAX_NAMED = 60
+WIDE_PX, LETTER_PX, MAX_LETTERS = 1050, 7, 44
+"""The frame's width and a letter's on a wide page, and the letters to which the page's script cuts a name."""
+MAX_NAMED = 10
+"""More points than these have no name beside them: the legend names colours and shapes."""
 _AROUND_PX = 110
 """Height of a figure beyond its frame."""
 REACH = 8.0
@@ -59,30 +62,49 @@ class Point:
     """Floating-point operations a byte, as the case declares them."""
     entrant: str = ""
     """The name without that of the case."""
+    case: str = ""
 
 
 def spec(roofs: Sequence[Roof], points: Sequence[Point]) -> Spec:
-    """Each point is named beside it; of more than `MAX_NAMED` the legend names the entrants."""
+    """Each point is named beside it, and the axis leaves room for that; of more, the legend has entrants and cases."""
     drawn = [one for one in points if one.gflops > 0 and one.intensity > 0]
     lines = [_roof(roof, drawn, roofs) for roof in roofs]
     places = [math.log10(x) for line in lines for x in line["x"]] + [math.log10(one.intensity) for one in drawn]
     rates = [math.log10(y) for line in lines for y in line["y"]] + [math.log10(one.gflops) for one in drawn]
-    x = log_axis("Floating-point operations a byte", min(places), max(places))
     low, high = min(rates) - 0.15, max(rates) + 0.25
-    y = log_axis(f"GFLOPS ({', '.join(roof.dtype for roof in roofs)})", low, high)
-    named = len(drawn) <= MAX_NAMED
-    frame_px = max(LEAST_FRAME_PX, NAME_PX * (len(drawn) + 2)) if named else MOST_FRAME_PX
-    names = _names(drawn, low, high, frame_px) if named else []
-    more = {"annotations": names, "height": frame_px + _AROUND_PX, "showlegend": not named}
-    marks = [_marks([one], one.name) for one in drawn] if named else _by_entrant(drawn)
+    y = log_axis(f"GFLOPS ({', '.join(roof.dtype for roof in roofs)})", low, high, is_upright=True)
+    symbols = _symbols(drawn)
+    if len(drawn) <= MAX_NAMED:
+        names, marks = _names(drawn, low, high), [_marks([one], one.name, symbols) for one in drawn]
+    else:
+        names, marks = [], [*_by_entrant(drawn, symbols), *_cases(symbols)]
+    x = log_axis("Floating-point operations a byte", *_with_room(min(places), max(places), names))
+    more = {"annotations": names, "height": FRAME_PX + _AROUND_PX, "showlegend": not names}
     return {"data": [*lines, *marks], "layout": layout(x, y, **more)}
 
 
-def _names(points: Sequence[Point], low: float, high: float, frame_px: float) -> list[Spec]:
+def _with_room(low: float, high: float, names: Sequence[Spec]) -> tuple[float, float]:
+    """The ends of the axis with room for the longest name on each side."""
+    left, right = (
+        max((LINE_PX + LETTER_PX * min(MAX_LETTERS, len(one["text"])) for one in names if one["xanchor"] == side),
+            default=0) / WIDE_PX
+        for side in ("right", "left")
+    )  # fmt: skip
+    whole = (high - low) / (1 - left - right)
+    return low - left * whole, high + right * whole
+
+
+def _symbols(points: Sequence[Point]) -> dict[str, str]:
+    """A shape for each case, by rising intensity."""
+    cases = dict.fromkeys(one.case for one in sorted(points, key=lambda one: one.intensity))
+    return {case: SYMBOLS[n % len(SYMBOLS)] for n, case in enumerate(cases)}
+
+
+def _names(points: Sequence[Point], low: float, high: float) -> list[Spec]:
     """Every point's name with a line to it, left and right by turns, each at a height of its own."""
     rising = sorted(points, key=lambda one: one.gflops)
-    wanted = [frame_px * (math.log10(one.gflops) - low) / (high - low) for one in rising]
-    placed = zip(rising, wanted, spread_out(wanted, NAME_PX, frame_px), strict=True)
+    wanted = [FRAME_PX * (math.log10(one.gflops) - low) / (high - low) for one in rising]
+    placed = zip(rising, wanted, spread_out(wanted, NAME_PX, FRAME_PX), strict=True)
     return [_name(one, (-1, 1)[n % 2], at_px - name_px) for n, (one, at_px, name_px) in enumerate(placed)]
 
 
@@ -95,11 +117,23 @@ def _name(one: Point, side: int, down_px: float) -> Spec:
     }  # fmt: skip
 
 
-def _by_entrant(points: Sequence[Point]) -> list[Spec]:
+def _by_entrant(points: Sequence[Point], symbols: Mapping[str, str]) -> list[Spec]:
     found: dict[str, list[Point]] = {}
     for one in points:
         found.setdefault(one.entrant or one.name, []).append(one)
-    return [_marks(own, name) for name, own in found.items()]
+    return [_marks(own, name, symbols) for name, own in found.items()]
+
+
+def _cases(symbols: Mapping[str, str]) -> list[Spec]:
+    """Entries of the legend that name the shapes; nothing is drawn for them."""
+    return [
+        {
+            "type": "scatter", "mode": "markers", "name": plain(case), "x": [None], "y": [None], "meta": "key",
+            "marker": {"size": 11, "color": GREY, "symbol": symbol},
+        }
+        for case, symbol in symbols.items()
+        if len(symbols) > 1
+    ]  # fmt: skip
 
 
 def spread_out(wanted: Sequence[float], gap: float, end: float) -> list[float]:
@@ -128,9 +162,10 @@ def _roof(roof: Roof, points: Sequence[Point], roofs: Sequence[Roof]) -> Spec:
     }
 
 
-def _marks(points: Sequence[Point], name: str) -> Spec:
+def _marks(points: Sequence[Point], name: str, symbols: Mapping[str, str]) -> Spec:
     entrant_id = points[0].entrant_id
     colour = GREY if entrant_id is None else colour_of(entrant_id)
+    shapes = [symbols[one.case] for one in points]
     return {
         "type": "scatter",
         "mode": "markers",
@@ -139,7 +174,7 @@ def _marks(points: Sequence[Point], name: str) -> Spec:
         "y": [one.gflops for one in points],
         "text": [plain(one.name) for one in points],
         "customdata": [f"{percent(one.roofline)} % of the roofline" for one in points],
-        "marker": {"size": 11, "color": colour, "symbol": "diamond" if entrant_id is None else "circle"},
+        "marker": {"size": 11, "color": colour, "symbol": shapes if len(shapes) > 1 else shapes[0]},
         "hovertemplate": "%{text}<br>%{y:.4g} GFLOPS<br>%{customdata}<extra></extra>",
     }
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.charts.chart import GREY, Spec, Table, axis, layout
+from leaderboard.charts.scales import decades, log_ticks, plain_number
 from leaderboard.site.numerals import milliseconds, percent
 
 TITLE = "Distribution of runtimes"
@@ -90,11 +91,9 @@ def spec(shown: Runtimes) -> Spec:
 
 
 def _ticks(times_ms: Sequence[float]) -> Spec:
-    """Marks at 1, 2 and 5 of each power of ten; only at powers where there are many."""
-    first, last = math.floor(math.log10(min(times_ms))), math.ceil(math.log10(max(times_ms)))
-    steps = (1, 2, 5) if last - first < 4 else (1,)
-    marks = [step * 10.0**power for power in range(first, last + 1) for step in steps]
-    return {"tickvals": [math.log10(mark) for mark in marks], "ticktext": [f"{mark:g}" for mark in marks]}
+    """Ticks of the axis of logarithms."""
+    ticks = log_ticks(*decades(times_ms))
+    return {"tickvals": [math.log10(tick) for tick in ticks], "ticktext": [plain_number(tick) for tick in ticks]}
 
 
 def _reference(shown: Runtimes, place: object) -> Spec:

@@ -48,7 +48,7 @@ def spec(lines: Sequence[SizeLine]) -> Spec:
     if not lines:
         return {"data": [], "layout": layout(axis(""), axis(""))}
     x = log_axis("Size of the case", *decades([time.size for one in lines for time in one.times]))
-    y = log_axis("Time (ms)", *decades([time.median_ms for one in lines for time in one.times]))
+    y = log_axis("Time (ms)", *decades([time.median_ms for one in lines for time in one.times]), is_upright=True)
     return {"data": [_line(one) for one in lines], "layout": layout(x, y, showlegend=True)}
 
 

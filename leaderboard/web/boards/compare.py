@@ -115,7 +115,7 @@ def _summary(found: BoardComparison) -> list[dict[str, Any]]:
 def _score(found: BoardComparison, one: Standing) -> tuple[str, str]:
     """The entrant's figure in the metric that ranks, and its interval."""
     value, low, high = one.figure(found.metric.name)
-    return written(found.metric, value, low, high), margin(found.metric, value, low, high) if value is not None else ""
+    return written(found.metric, value, low, high), margin(found.metric, low, high)
 
 
 def _named(chosen: Sequence[Standing]) -> dict[str, str]:

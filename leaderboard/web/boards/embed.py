@@ -13,6 +13,7 @@ from leaderboard import visibility
 from leaderboard.boards import table
 from leaderboard.boards.columns import Cell, Column, columns_for
 from leaderboard.boards.query import BoardQuery
+from leaderboard.web.boards.board_html import Links, body, flags_address
 from leaderboard.web.shared.lookups import chosen_track, tracks_of
 from leaderboard.web.shared.shareable import STRANGER, public_release_or_404, shareable
 from problems.models import Release
@@ -99,8 +100,11 @@ def framed_board(request: HttpRequest, slug: str) -> HttpResponse:
     found = table.load(table.StoredRows(standings), query, [])
     wanted = (release.primary_metric, "pass@1", "solved", "speedup")
     columns = sorted((one for one in found.columns if one.key in wanted), key=lambda one: wanted.index(one.key))
-    rows = [(row, [one.cell(row) for one in columns]) for row in found.rows[: _asked_rows(request)]]
-    context = {"release": release, "track": track, "columns": columns, "rows": rows, "n_all": found.n_all}
+    shown = found.rows[: _asked_rows(request)]
+    context = {
+        "release": release, "track": track, "columns": columns, "n_rows": len(shown), "n_all": found.n_all,
+        "rows": body(shown, columns, Links(flags_address(release, query.track))),
+    }  # fmt: skip
     return render(request, "podium/boards/embed.html", context)
 
 

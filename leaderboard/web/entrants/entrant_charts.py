@@ -1,7 +1,7 @@
 """The charts of an entrant's page, and each as plotly.js draws it."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
@@ -71,7 +71,7 @@ _Place = tuple[int, int]
 
 def groups(user: Any, standings: Sequence[Standing]) -> list[list[GroupShare]]:
     """For each standing, the metric that ranks, by group, beside its board's first entrants. One query for all."""
-    means = _group_means(user, standings)
+    means, n_ranked = _group_means(user, standings)
     return [
         [
             GroupShare(
@@ -79,6 +79,7 @@ def groups(user: Any, standings: Sequence[Standing]) -> list[list[GroupShare]]:
                 group=group,
                 share=figure_of_group(one, metric_of(row)),
                 others=means.get((row.release_id, row.track_id), {}).get(group),
+                n_others=n_ranked[row.release_id, row.track_id],
                 solved=one["solved"],
                 problems=one["problems"],
                 metric=metric_of(row),
@@ -89,21 +90,25 @@ def groups(user: Any, standings: Sequence[Standing]) -> list[list[GroupShare]]:
     ]
 
 
-def _group_means(user: Any, standings: Sequence[Standing]) -> dict[_Place, dict[str, float]]:
+def _group_means(user: Any, standings: Sequence[Standing]) -> tuple[dict[_Place, dict[str, float]], Counter[_Place]]:
+    """The means by group on each board, and of how many ranked entrants they are."""
+    n_ranked: Counter[_Place] = Counter()
     if not standings:
-        return {}
+        return {}, n_ranked
     boards = [visibility.visible_standings(user, row.release).filter(track=row.track) for row in standings]
     metrics = {(row.release_id, row.track_id): metric_of(row) for row in standings}
     ranked = reduce(or_, boards).filter(rank__lte=MAX_COMPARED).order_by()
     shares: dict[_Place, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for release_id, track_id, found in ranked.values_list("release_id", "track_id", "groups"):
+        n_ranked[release_id, track_id] += 1
         for group, one in found.items():
             value = figure_of_group(one, metrics[release_id, track_id])
             if value is not None:
                 shares[release_id, track_id][group].append(value)
-    return {
+    means = {
         place: {group: _mean(values, metrics[place]) for group, values in of.items()} for place, of in shares.items()
     }
+    return means, n_ranked
 
 
 def _mean(values: Sequence[float], metric: Metric) -> float:

@@ -63,7 +63,15 @@ def _point(entrant_id: int | None, name: str, case: Case, time_ms: float, track:
     label = f"{name}, {case.name}" if case.name else name
     intensity = case.flops / case.bytes
     return charts.Point(
-        entrant_id, label, time_ms, rates.gflops or 0.0, rates.gbps or 0.0, rates.roofline or 0.0, intensity, name
+        entrant_id,
+        label,
+        time_ms,
+        rates.gflops or 0.0,
+        rates.gbps or 0.0,
+        rates.roofline or 0.0,
+        intensity,
+        name,
+        case.name,
     )
 
 

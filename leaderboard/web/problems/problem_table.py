@@ -126,12 +126,10 @@ class TableColumn:
 COLUMNS = (
     TableColumn("id", "Id", "As in the pack.", lambda row: natural_key(row.task_id)),
     TableColumn("title", "Title", "The problem's title.", lambda row: natural_key(row.title)),
-    TableColumn("group", "Group", "The problem's group.", lambda row: natural_key(row.group)),
-    TableColumn("kind", "Kind", "How it is judged.", lambda row: row.kind),
     TableColumn(
-        "difficulty", "Difficulty", "As its author says.", lambda row: ease(row.difficulty) if row.difficulty else None
+        "speedup", "Best speedup (×)", "The largest speedup of a sample that passed with a time that may rank.",
+        lambda row: row.best_speedup, is_number=True, best_last=True,
     ),
-    TableColumn("tags", "Tags", "As its author says.", lambda row: sorted(row.tags) or None),
     TableColumn(
         "solved", "Solved by", "Models with a passing sample, of those whose counted submission has samples of it.",
         lambda row: row.solved_share, best_last=True,
@@ -140,10 +138,12 @@ COLUMNS = (
         "samples", "Samples passed", "Share of all samples of counted submissions that pass.",
         lambda row: row.passed_share, is_number=True, best_last=True,
     ),
+    TableColumn("group", "Group", "The problem's group.", lambda row: natural_key(row.group)),
+    TableColumn("kind", "Kind", "How it is judged.", lambda row: row.kind),
     TableColumn(
-        "speedup", "Best speedup (×)", "The largest speedup of a sample that passed with a time that may rank.",
-        lambda row: row.best_speedup, is_number=True, best_last=True,
+        "difficulty", "Difficulty", "As its author says.", lambda row: ease(row.difficulty) if row.difficulty else None
     ),
+    TableColumn("tags", "Tags", "As its author says.", lambda row: sorted(row.tags) or None),
     TableColumn(
         "mine", "Mine", "Whether a sample of your entrants passed.", lambda row: row.mine, best_last=True
     ),

@@ -72,10 +72,20 @@ def test_plotly_accepts_every_figure(module: Any, rows: list[BoardRow]) -> None:
 
 
 def test_bars_leave_out_a_k_that_nobody_has_and_keep_uneven_intervals() -> None:
-    (trace,) = pass_at_k_bars.spec(ROWS)["data"]
-    assert trace["name"] == "pass@1"
+    trace, words = pass_at_k_bars.spec(ROWS)["data"]
+    assert trace["name"] == words["legendgroup"] == "pass@1"
     assert trace["error_x"]["array"] == pytest.approx([0.05] * 4)
     assert trace["error_x"]["arrayminus"] == pytest.approx([0.1] * 4)
+
+
+def test_bars_of_pass_at_k_say_what_ranks_and_few_have_their_figures_beside_them() -> None:
+    words = pass_at_k_bars.spec(ROWS)["data"][1]
+    assert (words["text"][:2], words["x"][:2]) == (["\u00a090.0 %", "\u00a050.0 %"], pytest.approx([0.95, 0.55]))
+    many = ROWS * (pass_at_k_bars.MOST_WRITTEN // len(ROWS) + 1)
+    more_ks = [_with(row, {f"pass@{k}": 0.9 for k in (2, 4, 8)}) for row in many]
+    assert all(one["type"] == "bar" for one in pass_at_k_bars.spec(more_ks)["data"])
+    assert pass_at_k_bars.caption(ROWS).endswith("pass@1 is the metric that ranks.")
+    assert "does not rank here: Speedup" in pass_at_k_bars.caption([replace(row, metric=SPEEDUP) for row in ROWS])
 
 
 def test_the_pareto_front_joins_those_nobody_beats_on_both_axes() -> None:
@@ -263,11 +273,25 @@ def test_curves_of_k_take_entrants_with_several_samples() -> None:
 
 def test_a_heat_map_leaves_a_cell_without_problems_empty() -> None:
     rows = [replace(ROWS[0], groups={"ch10": 0.5, "ch2": None}), replace(ROWS[1], groups={"ch2": 0.0, "ch10": 1.0})]
-    (cells,) = heat_map.spec(rows)["data"]
-    assert cells["z"] == [[None, 0.5], [0.0, 1.0]], "ch2 comes before ch10"
-    assert cells["text"] == [["", "50"], ["0", "100"]]
+    dark, light = heat_map.spec(rows)["data"]
+    assert dark["z"] == [[None, 0.5], [0.0, None]], "ch2 comes before ch10"
+    assert light["z"] == [[None, None], [None, 1.0]], "a deep cell has white text"
+    assert [dark["text"], light["text"]] == [[["", "50"], ["0", ""]], [["", ""], ["", "100"]]]
     assert heat_map.table(rows).rows == [["A", "–", "50.0"], ["B", "0.0", "100.0"]]
     assert not heat_map.has_cells([replace(ROWS[0], groups={"only": 0.5})])
+
+
+@pytest.mark.parametrize("place", [n / 50 for n in range(51)])
+def test_the_text_of_a_cell_contrasts_with_it(place: float) -> None:
+    row = replace(ROWS[0], groups={"a": place, "b": None})
+    (ink,) = [one["textfont"]["color"] for one in heat_map.spec([row])["data"] if one["z"] != [[None, None]]]
+    luminance = {"#000000": (0.0, 0.0, 0.0), "#ffffff": (1.0, 1.0, 1.0)}[ink]
+    assert heat_map.contrast(heat_map.colour_at(place), luminance) >= 4.5
+
+
+def test_a_heat_map_of_ratios_says_what_its_sign_means() -> None:
+    assert "× stands for times as fast" in heat_map.caption([replace(ROWS[0], metric=SPEEDUP)])
+    assert "×" not in heat_map.caption(ROWS)
 
 
 def _speedups(name: str, *values: float) -> speedups.EntrantSpeedups:
@@ -435,11 +459,22 @@ def test_of_many_points_the_first_and_the_front_are_named() -> None:
     [
         (-2.0, 2.0, [0.01, 0.1, 1.0, 10.0, 100.0]),
         (-0.4, 0.8, [0.5, 1.0, 2.0, 5.0]),
-        (-0.2, 0.02, [0.7, 0.8, 0.9, 1.0]),
+        (-0.2, 0.02, [0.7, 0.8, 1.0]),
+        (-1.0, 0.7, [0.1, 0.2, 0.5, 1.0, 2.0, 5.0]),
     ],
 )
 def test_a_logarithmic_axis_has_its_decades_or_what_lies_between(low: float, high: float, ticks: list[float]) -> None:
     assert scales.log_ticks(low, high) == pytest.approx(ticks)
+
+
+@pytest.mark.parametrize("low", [-5.0, -1.3, -0.26, -0.01])
+@pytest.mark.parametrize("span", [0.02, 0.1, 0.4, 0.9, 1.7, 3.2, 9.0])
+def test_ticks_of_a_logarithmic_axis_stand_side_by_side_on_a_phone(low: float, span: float) -> None:
+    ticks, letter_px, axis_px = scales.log_ticks(low, low + span), 7.0, 220.0
+    half = [len(scales.plain_number(tick)) * letter_px / 2 for tick in ticks]
+    places = [(math.log10(tick) - low) / span * axis_px for tick in ticks]
+    assert all(a + x < b - y for a, b, x, y in zip(places, places[1:], half, half[1:], strict=False))
+    assert len(ticks) > 1
 
 
 def test_ticks_of_differences_are_round_and_zero_has_no_sign() -> None:

@@ -16,7 +16,7 @@ from PIL import Image
 from leaderboard.actions.curation import curate
 from leaderboard.actions.curation.clarify import answer, ask
 from leaderboard.actions.curation.decide import void_problem
-from leaderboard.models import Entrant
+from leaderboard.models import Entrant, Standing, Submission
 from leaderboard.web.site import worked
 from problems.models import Release
 from runners.wire.protocol import Verdict
@@ -76,8 +76,22 @@ def test_the_framed_board_may_be_framed_and_tells_nothing_of_the_session(
 
 def test_the_framed_board_has_as_many_rows_as_asked_for(client: Any, site: Site) -> None:
     page = reverse("framed_board", args=[site.release.slug])
-    counts = [markup(client.get(page, {"rows": n})).count('<th scope="row">') for n in ("2", "0", "none", "")]
+    counts = [
+        markup(client.get(page, {"rows": n})).count('<th scope="row" class="model">') for n in ("2", "0", "none", "")
+    ]
     assert counts == [2, 5, 5, 5]
+
+
+def test_the_framed_board_says_what_the_board_says(client: Any, site: Site) -> None:
+    standing = site.release.standings.get(rank=1)
+    Standing.objects.filter(pk=standing.pk).update(rank_low=1, rank_high=4)
+    Submission.objects.filter(pk=standing.submission_id).update(measured_where={"hardware": "NVIDIA H100"})
+    text = markup(client.get(reverse("framed_board", args=[site.release.slug])))
+    first = text.partition("<tbody>")[2].partition("</tr>")[0]
+    assert "(1–4)" in first
+    assert ">imported</span>" in first
+    assert 'class="num ranks"' in first
+    assert re.search(r'<th scope="col" class="num ranks"[^>]*>\s*<small>ranked by</small>\s*pass@1', text)
 
 
 def test_names_are_escaped_wherever_they_are_shared(client: Any, site: Site) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from leaderboard.models import ProblemTrack
 from tests.requirements import requires
 from tests.web.drawn_board import drawn_board
 
@@ -47,4 +48,48 @@ def test_a_wide_page_has_neither_button(chromium: Any, transactional_db: Any, li
     assert not page.get_by_text("Filters and columns").is_visible()
     assert page.get_by_role("link", name="Releases").is_visible()
     assert page.locator("form.filters").is_visible()
+    context.close()
+
+
+def test_a_phone_shows_the_ranked_figure_of_every_table_without_scrolling_it(
+    chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    made, track = drawn_board(2)
+    for problem in made.problems.all():
+        ProblemTrack.objects.update_or_create(problem=problem, track=track, defaults={"best_speedup": 12.25})
+    made.standings.update(estimates={"pass@1": {"value": 0.5, "low": 0.333, "high": 0.667}})
+    entrant = made.standings.get(rank=1).entrant
+    context = chromium.new_context(viewport=PHONE, java_script_enabled=False)
+    page = context.new_page()
+    for path, words in (
+        (entrant.get_absolute_url(), "Score that ranks"), (reverse("releases"), "Ranked by"),
+        (reverse("problems", args=[made.slug]), "Best speedup"),
+        (reverse("framed_board", args=[made.slug]), "ranked by"),
+    ):  # fmt: skip
+        page.goto(live_server.url + path)
+        cell = page.locator("thead th", has_text=words).first.bounding_box()
+        frame = page.locator(".scroll", has_text=words).first.bounding_box()
+        assert cell["x"] + cell["width"] <= frame["x"] + frame["width"] + 1, path
+        assert frame["x"] + frame["width"] <= PHONE["width"]
+    context.close()
+
+
+def test_charts_without_a_script_are_a_sentence_with_a_link_to_their_numbers(
+    chromium: Any, transactional_db: Any, live_server: Any, settings: Any
+) -> None:
+    settings.ALLOWED_HOSTS = ["*"]
+    made, _ = drawn_board(2)
+    context = chromium.new_context(viewport=PHONE, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(live_server.url + reverse("charts", args=[made.slug]))
+    figures = page.locator("figure.figure")
+    assert page.locator("[data-chart-url]:visible").count() == 0
+    for figure in figures.all():
+        link = figure.get_by_role("link", name="the numbers as a table")
+        assert figure.locator(link.get_attribute("href")).count() == 1
+    links = page.get_by_role("link", name="the numbers as a table")
+    assert links.count() == figures.count() > 0
+    links.first.click()
+    assert page.locator("figure table").first.is_visible()
     context.close()

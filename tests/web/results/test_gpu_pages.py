@@ -243,12 +243,46 @@ def test_the_roof_bends_where_arithmetic_becomes_the_bound() -> None:
 
 def test_each_data_type_has_a_roof_of_its_own() -> None:
     roofs = [charts.Roof(50_000.0, 4000.0, "fp32"), charts.Roof(700_000.0, 4000.0, "fp16")]
-    points = [charts.Point(1, f"A model, {n}k", 3.0, 100.0, 200.0, 0.1, intensity=n) for n in (1.0, 4.0)]
+    points = [charts.Point(1, f"A model, {n}k", 3.0, 100.0, 200.0, 0.1, intensity=n, case=f"{n}k") for n in (1.0, 4.0)]
     drawn = charts.spec(roofs, points)["data"]
     assert [one["name"] for one in drawn] == [
         "Roofline (fp32)", "Roofline (fp16)", "A model, 1.0k", "A model, 4.0k"
     ]  # fmt: skip
     assert [one["x"] for one in drawn[2:]] == [[1.0], [4.0]]
+
+
+ROOF = charts.Roof(50_000.0, 4000.0, "fp32")
+
+
+def _points(n_entrants: int, n_cases: int) -> list[charts.Point]:
+    return [
+        charts.Point(n, f"Model {n}, case {case}", 3.0, 10.0 * n, 1.0, 0.1, 2.0**case, f"Model {n}", f"case {case}")
+        for n in range(1, n_entrants + 1)
+        for case in range(n_cases)
+    ]
+
+
+@pytest.mark.parametrize(("n_entrants", "n_cases"), [(1, 1), (4, 2), (2, 5)])
+def test_the_axis_of_a_roofline_leaves_room_for_the_names_of_few_points(n_entrants: int, n_cases: int) -> None:
+    layout = charts.spec([ROOF], _points(n_entrants, n_cases))["layout"]
+    low, high = layout["xaxis"]["range"]
+    px = 1050 / (high - low)
+    for name in layout["annotations"]:
+        text_px = len(name["text"]) * 7 if name["xanchor"] == "left" else -len(name["text"]) * 7
+        assert 0 <= (name["x"] - low) * px + name["ax"] + text_px <= 1050
+    assert len(layout["annotations"]) == n_entrants * n_cases
+
+
+def test_of_many_points_of_a_roofline_the_legend_names_entrants_and_cases() -> None:
+    drawn = charts.spec([ROOF], _points(20, 3))
+    assert drawn["layout"]["annotations"] == []
+    assert drawn["layout"]["showlegend"]
+    _, *entrants = [one for one in drawn["data"] if one.get("meta") != "key"]
+    cases = {one["name"]: one["marker"]["symbol"] for one in drawn["data"] if one.get("meta") == "key"}
+    assert [one["name"] for one in entrants] == [f"Model {n}" for n in range(1, 21)]
+    assert list(cases) == ["case 0", "case 1", "case 2"]
+    assert all(one["marker"]["symbol"] == list(cases.values()) for one in entrants)
+    assert len(set(cases.values())) == 3
 
 
 def test_the_board_has_the_mean_share_of_the_roofline(client: Any, gpu: GpuSite, cast: factories.Cast) -> None:

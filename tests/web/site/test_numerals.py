@@ -1,30 +1,24 @@
 """Intervals as people read them."""
 
 from leaderboard.site.numerals import (
+    ends,
     general,
     milliseconds,
     milliseconds_interval,
     ratio,
     ratio_interval,
-    spread,
     supported,
 )
 
 
-def test_an_even_interval_is_half_its_width() -> None:
-    assert spread(0.5, 0.4, 0.61, 100) == "±10.5"
-
-
-def test_a_lopsided_interval_is_written_by_its_ends() -> None:
-    assert spread(1.0, 0.676, 1.0, 100) == "67.6–100.0"
+def test_an_interval_is_written_by_its_ends_even_or_lopsided() -> None:
+    assert ends(0.4, 0.6, 100) == "40.0–60.0"
+    assert ends(0.676, 1.0, 100) == "67.6–100.0"
+    assert ends(1.0, 1.0, digits=2) == "1.00–1.00"
 
 
 def test_no_interval_is_nothing() -> None:
-    assert spread(1.0, None, None) == ""
-
-
-def test_an_interval_of_no_width_is_plus_minus_nothing() -> None:
-    assert spread(1.0, 1.0, 1.0, digits=2) == "±0.00"
+    assert ends(None, None) == ""
 
 
 def test_a_figure_of_any_size_is_short_whether_number_or_text() -> None:
