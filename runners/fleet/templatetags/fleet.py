@@ -20,8 +20,9 @@ def fleet_state() -> dict[str, Any]:
     return fleet_state_context()
 
 
-@register.inclusion_tag("fleet/track_choices.html")
+@register.simple_tag
 def track_choices(boxes: Iterable[Any]) -> dict[str, Any]:
+    """For two parts of one form: the tracks to choose from, and the notice beside its buttons."""
     return track_choices_context(boxes)
 
 

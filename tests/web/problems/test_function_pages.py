@@ -17,6 +17,7 @@ from problems.actions import releases as release_actions
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
 from runners.agent.judges.function.plans import RANKED
+from runners.fleet.models import Service
 from runners.wire.protocol import Provenance, Role, StepReport
 from tests import factories, function_site, packs
 from tests.factories import Cast
@@ -142,10 +143,21 @@ def test_the_form_begins_with_the_scaffold_of_the_chosen_language(client: Any, c
 
 def test_the_form_says_whether_a_node_serves_its_tracks(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
-    assert "no node online: queued until one returns" in text_of(client, site.page)
-    factories.grant(factories.NodeFactory(), site.track)
+    told = text_of(client, site.page)
+    assert "no node online: queued until one returns" in told
+    waits = "What you send to it waits until a node does."
+    buttons = told.partition("Submit this solution</button>")[2].partition('id="trial"')[0]
+    assert f"No node is granted track {site.track.slug}. {waits}" in buttons
+    node = factories.grant(factories.NodeFactory(), site.track).node
     shown = text_of(client, site.page)
     assert "1 node online, idle, 0 queued" in shown
+    assert waits not in shown
+    type(node).objects.update(disabled_reason="a new driver", service=Service.DRAINING)
+    sentence = f"No node takes track {site.track.slug} now: {node.slug} is draining (a new driver). {waits}"
+    assert sentence in text_of(client, site.page)
+    refreshed = " ".join(markup(client.get(reverse("track_states"), {"track": site.track.slug})).split())
+    assert '<div id="nobody" role="status" hx-swap-oob="true">' in refreshed
+    assert sentence in refreshed
     assert f'hx-get="{reverse("track_states")}?track={site.track.slug}"' in shown
     assert f'name="tracks" value="{site.track.slug}"' in shown
 
