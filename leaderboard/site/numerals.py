@@ -115,6 +115,11 @@ def milliseconds(value: float | None, low: float | None = None, high: float | No
     return f"{significant(value * scale, 4) if digits is None else f'{value * scale:,.{digits}f}'} {unit}"
 
 
+def microseconds(time_ms: float) -> str:
+    """A round bound: 0.02 → `20 µs`."""
+    return f"{1000 * time_ms:g} µs"
+
+
 def _unit_of(time_ms: float) -> tuple[float, str]:
     """The unit's name, and how many of it a millisecond has."""
     if time_ms < 0.1:

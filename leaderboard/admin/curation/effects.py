@@ -28,6 +28,7 @@ from leaderboard.models import (
 )
 from leaderboard.models.curation.rejudge import RejudgeOutcome
 from leaderboard.models.submissions.evaluation import OPEN_STATES, ResultOrigin
+from leaderboard.models.submissions.submission import IMPORT
 from leaderboard.rows.reuse import holding
 from problems.models import Problem, QuestionPolicy, Release
 from problems.sealing import policy_of
@@ -298,7 +299,8 @@ def of_rerunning_these(_request: HttpRequest, evaluations: Sequence[Evaluation])
 
 def _rerun(chosen: Q) -> Lines:
     rows = Evaluation.objects.live().filter(chosen, state=EvaluationState.DONE, current_result__isnull=False)
-    n = rows.exclude(current_result__origin=ResultOrigin.SITE).count()
+    imported = Q(submission__submitted_through=IMPORT) & ~Q(submission__release__unverified_reason="")
+    n = rows.exclude(imported).exclude(current_result__origin=ResultOrigin.SITE).count()
     return [f"{n:,} evaluations are queued again. Nothing changes until their new results land, which then count."]
 
 

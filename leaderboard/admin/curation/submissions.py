@@ -8,13 +8,12 @@ from django.http import HttpRequest
 
 from leaderboard.actions.curation.decide import retract
 from leaderboard.actions.submissions.cancel import cancel
-from leaderboard.actions.submissions.rerun import rerun
+from leaderboard.actions.submissions.rerun import can_run_again, rerun, why_not_here
 from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm, admin_link, each_row
 from leaderboard.admin.curation import effects
 from leaderboard.admin.dashboard import stuck
-from leaderboard.models import Entrant, Evaluation, EvaluationState, Submission, SubmissionState
+from leaderboard.models import Entrant, Evaluation, Submission, SubmissionState
 from problems.models import Problem
-from runners.wire.protocol import Purpose
 
 ID_DIGITS = 19
 """Numbers of fewer digits fit into a row's id."""
@@ -84,8 +83,8 @@ class SubmissionAdmin(ReadOnlyAdmin):
         ),
         Act(
             "rerun", "Rerun", "Every finished evaluation is queued again; old results stay current until then.",
-            _rerun_all, form=lambda _row: ReasonForm, offered=lambda one: one.state != SubmissionState.CANCELLED,
-            effect=effects.of_rerunning,
+            _rerun_all, form=lambda _row: ReasonForm, effect=effects.of_rerunning,
+            offered=lambda one: one.state != SubmissionState.CANCELLED and not why_not_here(one),
         ),
         Act(
             "retract", "Retract", "It stops counting on every board, with a public note.", _retract,
@@ -158,7 +157,7 @@ class EvaluationAdmin(ReadOnlyAdmin):
         Act(
             "rerun", "Rerun", "The old result stays current until the new one lands.", _rerun_one,
             form=lambda _row: ReasonForm,
-            offered=lambda one: one.state == EvaluationState.DONE and one.purpose == Purpose.LIVE,
+            offered=lambda one: can_run_again(one) and not why_not_here(one.submission),
             effect=effects.of_rerunning_one,
         ),
     )  # fmt: skip

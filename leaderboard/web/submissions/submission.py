@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.actions.submissions.cancel import cancel
 from leaderboard.actions.submissions.choose import choose, counts_on, offered_tracks
-from leaderboard.actions.submissions.rerun import rerun
+from leaderboard.actions.submissions.rerun import rerun, why_not_here
 from leaderboard.entrants.declared import facts_of
 from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
@@ -31,7 +31,8 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
     decisions = Decision.objects.filter(submission=found).select_related("decided_by")
     history = AuditEntry.objects.filter(target=f"submission {found}"[:200]) if view.may_change else []
     context = {"view": view, "decisions": decisions, "history": history, "verdicts": to_choose_from(view)}
-    context |= {"facts": facts_of(found), "counts_on": counts_on(found), "offered": offered_tracks(request.user, found)}
+    context |= {"facts": facts_of(found), "counts_on": counts_on(found)}
+    context |= {"why_no_rerun": why_not_here(found), "offered": offered_tracks(request.user, found)}
     context |= _samples_context(request, found, view)
     return render(request, "podium/submissions/submission.html", context)
 

@@ -250,13 +250,27 @@ def test_the_ranking_says_whose_clock_took_its_times(client: Any, site: Function
 
 
 def test_a_result_says_what_a_case_without_a_time_means(client: Any, cast: Cast, site: FunctionSite) -> None:
-    words = "A case without a time was checked like the others"
-    assert words not in text_of(client, site.evaluation(0).get_absolute_url())
+    words = "A case without a time was checked like the others. Its baseline takes less than 200 µs, the least that is"
+    shortest = "A call of less than 20 µs counts as 20 µs, for the baseline as for the solution"
+    usual = text_of(client, site.evaluation(0).get_absolute_url())
+    assert words not in usual
+    assert shortest in usual, "a solution of 5 µs"
     both = [function_site.right_case(name) for name in (SMALL, LARGE)]
     entrant = factories.EntrantFactory(name="Gamma", owner=cast.stranger)
     report = function_site.report({LARGE: 2.0}, {LARGE: 4.0}, cases=both)
     made = function_site.judged(entrant, site.release, site.track, report)
-    assert words in text_of(client, made.evaluations.get(problem=site.problem).get_absolute_url())
+    told = text_of(client, made.evaluations.get(problem=site.problem).get_absolute_url())
+    assert words in told
+    assert shortest not in told
+
+
+def test_a_release_says_how_many_cases_are_too_short_for_a_time(client: Any, site: FunctionSite) -> None:
+    page = reverse("release_about", args=[site.release.slug])
+    ProblemTrack.objects.filter(problem=site.problem).update(timed_cases=[SMALL, LARGE])
+    assert "checked and not timed" not in text_of(client, page)
+    ProblemTrack.objects.filter(problem=site.problem).update(timed_cases=[LARGE])
+    words = "On cpu-test 1 case of 1 problem is checked and not timed, for nobody: the baseline takes less than 200 µs"
+    assert words in text_of(client, page)
 
 
 @pytest.mark.parametrize(
