@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max
 from django.utils import timezone
 
+from leaderboard.models import Submission
 from leaderboard.site import numerals
 from runners.fleet.models import Attempt, AttemptState, BrokerFault, Job, JobState, Node, NodeGrant, Pulse, Service
 from runners.fleet.queue.fit import why_not
 from runners.fleet.queue.messages import Place
-from runners.fleet.queue.queue_place import QueuePlace
+from runners.fleet.queue.queue_place import QueuePlace, queue_places
 from runners.fleet.worker.broker_faults import WHOLE
 from runners.fleet.worker.pulse import Part, last
 from runners.wire.protocol import Capabilities, Stage
@@ -74,6 +75,13 @@ class Fleet:
         return f"The site cannot use its broker since {_moment(fault.since)}: {fault.words}." if fault else ""
 
     @property
+    def scores_words(self) -> str:
+        """What results wait for that are in and have no scores yet."""
+        if not self.site_words:
+            return "All results are in; their scores follow within seconds."
+        return f"All results are in, and scores follow when the site's worker answers again. {self.site_words}"
+
+    @property
     def worker_seen_seconds(self) -> float | None:
         at = self._pulses.get(Part.WORKER)
         return None if at is None else round((timezone.now() - at).total_seconds(), 1)
@@ -124,7 +132,7 @@ def nobody(place: Place, grants: Mapping[Place, Sequence[NodeGrant]]) -> str:
     """A sentence if no node takes the queue's work, with the reason of each; "" if one does."""
     own, doing = grants.get(place, ()), _doing(place)
     if not own:
-        return f"No node is granted {doing}."
+        return f"No node takes {doing}: none is granted it."
     reasons = [why_idle(one) for one in own]
     if not all(reasons):
         return ""
@@ -155,6 +163,18 @@ def waits_of(places: Collection[QueuePlace]) -> list[Wait]:
     if not places and fleet.site_words:
         return [Wait("", "", fleet.site_words, is_stuck=True)]
     return [fleet.wait((one.track, one.stage), one.ahead, one.oldest) for one in places]
+
+
+def waits_of_submission(submission: Submission, *, n_queued: int, n_running: int) -> list[Wait]:
+    """What the submission waits for, given its numbers of queued and running evaluations: a free node, or, once all
+    results are in, the site's worker, which computes their scores."""
+    if n_queued:
+        return waits_of(queue_places(submission))
+    unscored = Attempt.objects.filter(to_score=True, job__evaluation__submission=submission)
+    if n_running or not unscored.exists():
+        return []
+    fleet = Fleet(())
+    return [Wait("", "", fleet.scores_words, is_stuck=bool(fleet.site_words))]
 
 
 def waits_of_queues(queued: Mapping[Place, datetime]) -> dict[str, list[Wait]]:

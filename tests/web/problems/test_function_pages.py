@@ -147,7 +147,7 @@ def test_the_form_says_whether_a_node_serves_its_tracks(client: Any, cast: Cast,
     assert "no node online: queued until one returns" in told
     waits = "What you send to it waits until a node does."
     buttons = told.partition("Submit this solution</button>")[2].partition('id="trial"')[0]
-    assert f"No node is granted track {site.track.slug}. {waits}" in buttons
+    assert f"No node takes track {site.track.slug}: none is granted it. {waits}" in buttons
     node = factories.grant(factories.NodeFactory(), site.track).node
     shown = text_of(client, site.page)
     assert "1 node online, idle, 0 queued" in shown
