@@ -13,6 +13,7 @@ from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm, admi
 from leaderboard.admin.curation import effects
 from leaderboard.admin.dashboard import stuck
 from leaderboard.models import Entrant, Evaluation, Submission, SubmissionState
+from leaderboard.site.numerals import numbered
 from problems.models import Problem
 
 ID_DIGITS = 19
@@ -22,7 +23,7 @@ SEARCHED = 500
 
 
 def _cancel(request: HttpRequest, submission: Submission, said: dict[str, Any]) -> Outcome:
-    return [f"{cancel(request.user, submission, said['reason'])} evaluations withdrawn."]
+    return [f"{numbered(cancel(request.user, submission, said['reason']), 'evaluation')} withdrawn."]
 
 
 def _retract(request: HttpRequest, submission: Submission, said: dict[str, Any]) -> Outcome:
@@ -32,7 +33,7 @@ def _retract(request: HttpRequest, submission: Submission, said: dict[str, Any])
 
 def _rerun_whole(request: HttpRequest, submission: Submission, reason: str) -> str:
     evaluations = submission.evaluations.live().select_related("submission__entrant", "current_result")
-    return f"{rerun(request.user, list(evaluations), reason)} evaluations queued again."
+    return f"{numbered(rerun(request.user, list(evaluations), reason), 'evaluation')} queued again."
 
 
 def _rerun_all(request: HttpRequest, submission: Submission, said: dict[str, Any]) -> Outcome:
@@ -41,7 +42,7 @@ def _rerun_all(request: HttpRequest, submission: Submission, said: dict[str, Any
 
 def _cancel_each(request: HttpRequest, submissions: list[Submission], said: dict[str, Any]) -> Outcome:
     def one(submission: Submission) -> str:
-        return f"{submission}: {cancel(request.user, submission, said['reason'])} evaluations withdrawn."
+        return f"{submission}: {_cancel(request, submission, said)[0]}"
 
     return each_row(submissions, one)
 
@@ -120,7 +121,8 @@ def _rerun_one(request: HttpRequest, evaluation: Evaluation, said: dict[str, Any
 
 
 def _rerun_these(request: HttpRequest, evaluations: list[Evaluation], said: dict[str, Any]) -> Outcome:
-    return [f"{rerun(request.user, evaluations, said['reason'])} of {len(evaluations)} evaluations are queued again."]
+    n = rerun(request.user, evaluations, said["reason"])
+    return [f"{n} of {numbered(len(evaluations), 'evaluation')} queued again."]
 
 
 class StuckFilter(admin.SimpleListFilter):

@@ -15,6 +15,7 @@ from leaderboard.actions.submissions.rerun import rerun, why_not_here
 from leaderboard.entrants.declared import facts_of
 from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
+from leaderboard.site.numerals import numbered
 from leaderboard.submissions.sample_packs import pack_of
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.results.verdicts import VERDICTS, to_choose_from
@@ -76,7 +77,9 @@ def cancel_submission(request: HttpRequest, pk: int) -> HttpResponse:
     found, _ = submission_or_404(request, pk)
     try:
         withdrawn = cancel(request.user, found, request.POST.get("reason", ""))
-        messages.success(request, f"Cancelled. {withdrawn} evaluations were withdrawn; what was done stays.")
+        messages.success(
+            request, f"Cancelled. {numbered(withdrawn, 'evaluation', 'was')} withdrawn; what was done stays."
+        )
     except Refused as refusal:
         messages.error(request, refusal.message)
     return redirect(found)
@@ -110,7 +113,9 @@ def rerun_submission(request: HttpRequest, pk: int) -> HttpResponse:
         rows = view.told(rows).filter(told=verdict)
     try:
         queued = rerun(request.user, list(rows), request.POST.get("reason", ""))
-        messages.success(request, f"{queued} evaluations are queued again; old results stay until the new ones land.")
+        messages.success(
+            request, f"{numbered(queued, 'evaluation', 'is')} queued again; old results stay until new ones land."
+        )
     except Refused as refusal:
         messages.error(request, refusal.message)
     return redirect(found)
