@@ -15,6 +15,7 @@ from leaderboard.actions.submissions.rerun import rerun, why_not_here
 from leaderboard.entrants.declared import facts_of
 from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
+from leaderboard.models.submissions.submission import IMPORT
 from leaderboard.site.numerals import numbered
 from leaderboard.submissions.sample_packs import pack_of
 from leaderboard.visibility import SubmissionView
@@ -25,6 +26,15 @@ from leaderboard.web.submissions.matrix import matrix
 from leaderboard.web.submissions.outcome import awaits_rank, first_failure_of, outcome_of, seals_part
 from problems.models import Problem
 
+THROUGH = {
+    "web": "on the site's pages",
+    "cli": "by the command podium",
+    "api": "through the API",
+    "site": "by the site itself",
+    IMPORT: "as results that an organiser imported",
+}
+"""Words for the ways by which a submission came."""
+
 
 @require_safe
 def submission(request: HttpRequest, pk: int) -> HttpResponse:
@@ -33,7 +43,8 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
     history = AuditEntry.objects.filter(target=f"submission {found}"[:200]) if view.may_change else []
     context = {"view": view, "decisions": decisions, "history": history, "verdicts": to_choose_from(view)}
     context |= {"facts": facts_of(found), "counts_on": counts_on(found)}
-    context |= {"why_no_rerun": why_not_here(found), "offered": offered_tracks(request.user, found)}
+    context |= {"why_no_rerun": why_not_here(found), "through": THROUGH[found.submitted_through]}
+    context |= {"offered": offered_tracks(request.user, found)}
     context |= _samples_context(request, found, view)
     return render(request, "podium/submissions/submission.html", context)
 

@@ -11,8 +11,15 @@ from runners.fleet.web.fleet_state import fleet_state_context
 from runners.fleet.web.progress import progress_context
 from runners.fleet.web.track_state import track_choices_context
 from runners.fleet.web.work import trial_work_context, work_context
+from runners.wire.protocol import Stage
 
 register = template.Library()
+
+
+@register.filter
+def stage(value: str) -> str:
+    """`both` → `build and run`."""
+    return "build and run" if value == Stage.BOTH else value
 
 
 @register.inclusion_tag("fleet/state.html")
