@@ -140,7 +140,7 @@ def _report(console: Console, wrong: Sequence[str]) -> None:
     if not wrong:
         console.print("Every evaluation ended as the demo says it should.")
         return
-    console.print(f"{len(wrong)} evaluations ended otherwise than the demo says:", style="red")
+    console.print(f"Evaluations that ended otherwise than the demo says: {len(wrong)}.", style="red")
     for line in wrong:
         console.print(f"  {line}", markup=False, highlight=False)
 

@@ -55,8 +55,8 @@ def refuse_unknown(parameter: str, value: str, known: Iterable[str]) -> None:
     """Raises BadQuery with the known values unless the value is empty or one of them."""
     listed = list(known)
     if value and value not in listed:
-        words = f"There are: {', '.join(listed[:MOST_LISTED])}." if listed else "There is none yet."
-        raise BadQuery(parameter, f"There is no {parameter} “{value[:MOST_QUOTED]}” here. {words}")
+        words = f"Known here: {', '.join(listed[:MOST_LISTED])}." if listed else "None is known here yet."
+        raise BadQuery(parameter, f"{parameter} “{value[:MOST_QUOTED]}” is not known. {words}")
 
 
 class DatabaseUnavailable(Unavailable):

@@ -9,7 +9,7 @@ from leaderboard.boards.query import ALL_GROUPS, BoardQuery
 from leaderboard.boards.written import interval_words, margin, written
 from leaderboard.models import Standing
 from leaderboard.models.boards.estimates import figure_of, figure_of_group, part_of
-from leaderboard.site.numerals import MISSING, dollars, percent, ratio, tokens
+from leaderboard.site.numerals import MISSING, dollars, numbered, percent, ratio, tokens
 from scoring import metrics
 from scoring.metrics import PASS_AT_1, Metric, Need
 
@@ -86,7 +86,7 @@ def _figure_cell(metric: Metric, row: Row) -> Cell:
         needs = f"needs {metric.k} samples" if (metric.k or 1) > 1 else ""
         return Cell(MISSING, needs, f"{metric.missing}{left_out}")
     interval = [] if metric.no_interval else [interval_words(metric, low, high)]
-    words = ", ".join([*interval, *([f"over {n} problems{left_out}"] if n else [])])
+    words = ", ".join([*interval, *([f"over {numbered(n, 'problem')}{left_out}"] if n else [])])
     basis = _few(n, row["n_problems"]) if n else ""
     return Cell(written(metric, value, low, high), margin(metric, low, high), words, basis)
 
@@ -119,7 +119,7 @@ def _held_out_cell(metric: Metric, row: Row) -> Cell:
     n, public = (part_of(row["estimates"], metric.name, part) for part in ("problems", "public"))
     if value is None or public is None:
         return Cell(MISSING, note=metric.missing)
-    words = f"Over {n} problems; {ratio(public)} in the public cases of the same samples"
+    words = f"Over {numbered(n, 'problem')}; {ratio(public)} in the public cases of the same samples"
     return Cell(written(metric, value), f"{ratio(value / public)} of public", words)
 
 
@@ -150,7 +150,8 @@ def _gflops_cell(metric: Metric, row: Row) -> Cell:
     if value is None:
         return Cell(MISSING, note=metric.missing)
     n, own = (part_of(row["estimates"], metric.name, part) for part in ("problems", "own"))
-    words = f"Over {n} problems, {own} by times of its own{'; the baseline counts on the others' if own < n else ''}"
+    others = "; the baseline counts on the others" if own < n else ""
+    words = f"Over {numbered(n, 'problem')}, {own} by times of its own{others}"
     basis = f"{own} own of {n}" if own < n else _few(n, row["n_problems"])
     return Cell(written(metric, value), note=words, basis=basis)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leaderboard.boards.written import written
 from leaderboard.models import ReleaseTrack, Standing
 from leaderboard.models.boards.estimates import Triple
 from leaderboard.standings import rank
@@ -39,15 +40,29 @@ class Pair:
 
 @dataclass(frozen=True)
 class ComparedProblem:
-    """The number of samples that each entrant passed; None where the problem does not count for it."""
+    """Each entrant's figure in the metric that ranks, and how many samples it passed of how many; None where the
+    problem does not count for it."""
 
     problem: Problem
+    metric: Metric
+    values: Sequence[float | None]
     cells: Sequence[tuple[int, int] | None]
 
     @property
+    def figures(self) -> list[str]:
+        """The values as they are written; empty where pass@1 ranks, which the passes say."""
+        return ["" if self.metric == PASS_AT_1 else written(self.metric, one) for one in self.values]
+
+    @property
+    def shown(self) -> list[tuple[str, tuple[int, int] | None]]:
+        """Each entrant's figure and passes."""
+        return list(zip(self.figures, self.cells, strict=True))
+
+    @property
     def differs(self) -> bool:
-        """Whether the shares passed are not all the same."""
-        return len({None if one is None else one[0] / max(1, one[1]) for one in self.cells}) > 1
+        """Whether the figures or the shares passed are not all the same."""
+        shares = [None if one is None else one[0] / max(1, one[1]) for one in self.cells]
+        return len(set(zip(self.figures, shares, strict=True))) > 1
 
 
 @dataclass(frozen=True)
@@ -89,7 +104,7 @@ def compare(place: ReleaseTrack, standings: Sequence[Standing], draws: int) -> B
         pairs=_pairs(standings, (metric, both), first_pass, ln_speedup, (counted, timed), drawn(place, draws)),
         groups=_groups(board.groups, first_pass, counted),
         scores={group: [_finite(value) for value in values[order]] for group, values in means.items()},
-        rows=_rows(listed, n, passed, counted),
+        rows=_rows(listed, metric, both, (n, passed, counted)),
         speedups=_speedups(listed, ln_speedup, timed),
     )
 
@@ -113,6 +128,12 @@ def against_first(scored: Scored, most: float, board: DrawnPairs) -> list[Paired
 def most_of(metric: Metric) -> float:
     """The largest difference that can be."""
     return math.inf if metric.average is Average.GEOMETRIC else 1.0
+
+
+def told(metric: Metric, value: float) -> float | None:
+    """A value on the scale of the metric's mean, or a difference of two, as it is told: not as a logarithm. A
+    difference of logarithms is a ratio."""
+    return _ratio(value) if metric.average is Average.GEOMETRIC else _finite(value)
 
 
 def _finite(value: float) -> float | None:
@@ -161,10 +182,16 @@ def _mean(values: FloatArray, mask: BoolArray) -> tuple[float | None, int]:
     return (float(values[mask].mean()) if n else None), n
 
 
-def _rows(problems: Sequence[Problem], n: IntArray, passed: IntArray, counted: BoolArray) -> list[ComparedProblem]:
+def _rows(
+    problems: Sequence[Problem], metric: Metric, scored: Scored, passes: tuple[IntArray, IntArray, BoolArray]
+) -> list[ComparedProblem]:
+    n, passed, counted = passes
+    values = np.where(scored.weights > 0, scored.values, np.nan)
     return [
         ComparedProblem(
             problem,
+            metric,
+            [told(metric, float(value)) for value in values[:, p]],
             [(int(passed[e, p]), int(n[e, p])) if counted[e, p] else None for e in range(len(n))],
         )
         for p, problem in enumerate(problems)

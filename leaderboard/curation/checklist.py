@@ -12,6 +12,7 @@ from leaderboard.curation.audits import audits_of
 from leaderboard.curation.revisions import questions
 from leaderboard.curation.verification import SHOWN_LINES, Checked, ProblemVerification, checked, verifications
 from leaderboard.models import ReleaseTrack
+from leaderboard.site.numerals import numbered
 from leaderboard.standings import rankable
 from problems import sealing
 from problems.actions.releases import broken_promises
@@ -143,7 +144,7 @@ def _verified(release: Release, found: Sequence[ProblemVerification], problems: 
         published = not release.is_draft
         lines = [f"{one.problem.task_id}: {one.missing}" for one in missing[:SHOWN_LINES]]
         lines += [f"and {len(missing) - SHOWN_LINES} more"] if len(missing) > SHOWN_LINES else []
-        detail = f"{len(missing)} of {len(found)} problems are not verified" + (
+        detail = f"{len(missing)} of {numbered(len(found), 'problem')} not verified" + (
             f"; {', '.join(words)} are" if words else ""
         )
         remedy = "Verify it on a node of one of its tracks." + ("" if published else " Or publish it with a reason.")
@@ -152,7 +153,7 @@ def _verified(release: Release, found: Sequence[ProblemVerification], problems: 
         last = max(one.verified_at for one in found if one.verified_at)
         yield Item(LineState.DONE, "Verification", f"{', '.join(words)}; the last at {last:%Y-%m-%d %H:%M} UTC")
     if n_nowhere := n_judged - len(found):
-        words_nowhere = f"{n_nowhere} problems are skipped on every track"
+        words_nowhere = f"{numbered(n_nowhere, 'problem', 'is')} skipped on every track"
         yield Item(LineState.ADVICE, "Skipped", words_nowhere, "Offer it on a track that can run them.", "offer")
 
 
@@ -168,7 +169,7 @@ def _audited(release: Release) -> Iterator[Item]:
         yield Item(LineState.DONE, "Audit", counts)
         return
     remedy = "Whether their checks notice an answer that does no work is not known."
-    detail = f"{counts}; {len(without)} problems are not audited"
+    detail = f"{counts}; {numbered(len(without), 'problem', 'is')} not audited"
     yield Item(LineState.ADVICE, "Audit", detail, remedy, more=without[:SHOWN_LINES])
 
 
@@ -247,5 +248,5 @@ def _not_released(problems: Sequence[Problem]) -> Iterator[Item]:
         yield Item(
             LineState.DONE,
             "Not to be released",
-            f"{n} problems: organisers alone read them, redacted exports leave them out",
+            f"{numbered(n, 'problem')}: organisers alone read it, redacted exports leave it out",
         )

@@ -14,6 +14,7 @@ from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.models.submissions.evaluation import OPEN_STATES, EvaluationQuerySet, ResultOrigin
 from leaderboard.rows.shadows import NOT_JUDGED
 from leaderboard.signals import Foreseen, work_foreseen
+from leaderboard.site.numerals import numbered
 from problems.models import ReleaseState
 from problems.spec.kinds import NODE_KINDS
 from runners.wire.protocol import Verdict
@@ -81,7 +82,8 @@ def why_not(place: ReleaseTrack) -> str:
     if old := round_of(place):
         return f"{place} had its one round already ({old}). Resume that one if something of it is missing."
     if n_open := n_open_live(place):
-        return f"{n_open} evaluations on {place.track.slug} are queued or running. Let them end or cancel them first."
+        open_work = numbered(n_open, "evaluation")
+        return f"{place.track.slug} has {open_work} queued or running. Let them end or cancel them first."
     return place.ranking_error
 
 

@@ -103,6 +103,11 @@ def milliseconds(value: float | None, low: float | None = None, high: float | No
     return f"{significant(value * scale, 4) if digits is None else f'{value * scale:,.{digits}f}'} {unit}"
 
 
+def microseconds(time_ms: float) -> str:
+    """A round bound: 0.02 → `20 µs`."""
+    return f"{1000 * time_ms:g} µs"
+
+
 def _unit_of(time_ms: float) -> tuple[float, str]:
     """The unit's name, and how many of it a millisecond has."""
     if time_ms < 0.1:
@@ -130,6 +135,15 @@ def size(n_bytes: float | None) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
         amount /= 1024
     return f"{amount:.1f} GiB"
+
+
+def numbered(n: int, noun: str, verb: str = "") -> str:
+    """A number and its noun, and the verb that both need: (1, "sample", "is") → `1 sample is`, 1,204 → `1,204 samples
+    are`. Other verbs are given as of one: `stops` → `stop`."""
+    if n != 1:
+        noun += "es" if noun.endswith("s") else "s"
+        verb = {"is": "are", "was": "were"}.get(verb, verb.removesuffix("s"))
+    return f"{n:,} {noun} {verb}".rstrip()
 
 
 def duration(seconds: float | None) -> str:

@@ -14,6 +14,7 @@ from leaderboard.admin.curation.effects import of_voiding_node
 from leaderboard.admin.curation.rejudges import started
 from leaderboard.errors import Refused
 from leaderboard.models import Track
+from leaderboard.site.numerals import numbered
 from problems.models import Release
 from runners.fleet import dashboard, first_run
 from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant, Service
@@ -161,7 +162,7 @@ def _work_under_way(_request: HttpRequest, node: Node) -> list[str]:
     n = Attempt.objects.filter(node=node, state=AttemptState.LEASED).count()
     tracks = Track.objects.filter(grants__node=node).distinct()
     alone = [one.slug for one in tracks if not one.grants.exclude(node=node).filter(node__disabled_reason="").exists()]
-    lines = [f"{n} evaluations run on it now."]
+    lines = [f"{numbered(n, 'evaluation', 'runs')} on it now."]
     return [*lines, f"No other node in service serves {', '.join(alone)}: work there waits."] if alone else lines
 
 

@@ -4,8 +4,12 @@
   const apply = () => root.classList.toggle("dark-mode", root.dataset.theme === "dark");
   document.addEventListener("podium:theme", apply);
   apply();
-  // It draws examples that scroll and cannot be reached by keyboard.
+  // It draws a main part of its own, within the page's.
+  const create = document.createElement.bind(document);
+  document.createElement = (name, options) => create(name === "main" ? "section" : name, options);
+  // It draws examples that scroll and cannot be reached by keyboard, and links within buttons that do the same.
   const mend = () => {
+    for (const link of document.querySelectorAll("#swagger-ui button a[href]")) link.removeAttribute("href");
     for (const example of document.querySelectorAll("#swagger-ui pre:not([tabindex])")) example.tabIndex = 0;
   };
   new MutationObserver(mend).observe(document.getElementById("swagger-ui"), { childList: true, subtree: true });

@@ -143,6 +143,11 @@ def test_entrants_of_a_board_are_compared_with_the_first(cast: Any) -> None:
     (pair,) = found["differences"]
     assert (pair["difference"], pair["problems"], pair["better"], pair["worse"]) == (-0.5, 4, 0, 2)
     assert pair["low"] <= -0.5 <= pair["high"]
+    assert found["metric"] == "pass@1"
+    ends = {"low": pair["low"], "high": pair["high"]}
+    assert pair["ranked"] == {"kind": "difference", "value": -0.5, **ends, "problems": 4, "better": 0, "worse": 2}
+    assert [(one["figure"], one["figure_low"] is None) for one in found["entrants"]] == [(1.0, False), (0.5, False)]
+    assert found["figures"]["Shell/0"] == [1.0, 0.0]
     assert found["passed"]["Shell/0"] == [[2, 2], [0, 2]]
     assert found["groups"] == {"strings": [1.0, 0.5], "sums": [1.0, 0.5]}
 

@@ -2,16 +2,20 @@
 entrants."""
 
 import io
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from demo.entrants import load_entrants, solution_pack
+from demo.measured import MEASURED
 from demo.releases import (
     COMMANDS,
     EXERCISES,
     FUNCTIONS,
     LEFT_OUT,
+    TEXTBOOK,
     DemoRelease,
     load_releases,
     why_without_functions,
@@ -58,6 +62,13 @@ def test_a_release_without_some_of_its_problems_says_so() -> None:
     described = str(part.pack.metadata.description)
     assert described.startswith(str(whole.pack.metadata.description).strip())
     assert described.endswith(f"To be ready sooner, this demo leaves out 1 of the release's {len(kept) + 1} problems.")
+
+
+@pytest.mark.parametrize("folder", [COMMANDS, FUNCTIONS, TEXTBOOK, *MEASURED], ids=str)
+def test_no_description_counts_problems_of_which_the_demo_may_leave_some_out(folder: Path) -> None:
+    described = yaml.safe_load((folder / "release.yaml").read_text())["description"]
+    numbers = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|[a-z]+teen|twenty[-a-z]*|thirty[-a-z]*|[0-9]+"
+    assert not re.findall(rf"\b(?:{numbers})\s(?:\S+\s)?(?:problems|functions|exercises)", described, re.IGNORECASE)
 
 
 def test_without_a_sandbox_the_functions_are_left_out_with_the_reason() -> None:

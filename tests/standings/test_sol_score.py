@@ -141,7 +141,7 @@ def test_problems_whose_baseline_is_at_the_bound_are_left_out_and_counted(submis
     found = standing()
     assert (found.figure("sol_score")[0], *_parts(found)) == (0.5, 1, 1)
     page = markup(client.get(reverse("board", args=[submission.release.slug])))
-    assert "over 1 problems; 1 left out, whose baseline is already at the bound" in page
+    assert "over 1 problem; 1 left out, whose baseline is already at the bound" in page
     board = client.get(f"/api/v1/releases/{submission.release.slug}/board").json()
     assert board["primary_metric"] == "sol_score"
     assert [row["sol_score"] for row in board["standings"]] == [0.5]

@@ -22,6 +22,7 @@ from leaderboard.models.audit_values import edit_detail
 from leaderboard.models.boards.track import NO_HARDWARE
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.models.submissions.evaluation import OPEN_STATES
+from leaderboard.site.numerals import numbered
 from leaderboard.standings import rank, rankable, scores
 from problems.actions import releases
 from problems.actions.releases import ImportReport
@@ -168,8 +169,8 @@ def freeze(user: Any, release: Release) -> list[BoardSnapshot]:
     if n_open := _n_open(release):
         raise Refused(
             "still_open",
-            f"{n_open} evaluations of {release.slug} are queued or running. Let them end or cancel them, then freeze"
-            " it. Meanwhile `closes_at` keeps new submissions out.",
+            f"{release.slug} has {numbered(n_open, 'evaluation')} queued or running. Let them end or cancel them,"
+            " then freeze it. Meanwhile `closes_at` keeps new submissions out.",
         )
     if running := Rejudge.objects.filter(release=release, is_round=True, state=RejudgeState.RUNNING).first():
         words = f"The {running} of {release.slug} on {running.track} still measures. Let it end or pause it first."

@@ -27,8 +27,9 @@ def rerun(user: Any, evaluations: Sequence[Evaluation], reason: str) -> int:
     for submission in sorted({one.submission for one in evaluations}, key=lambda one: one.pk):
         _check(user, submission)
         scores.hold(submission.pk)
-    again = [one.pk for one in evaluations if _can_run(one)]
-    moved = Evaluation.objects.filter(pk__in=again, state=EvaluationState.DONE)
+    moved = Evaluation.objects.filter(
+        pk__in=[one.pk for one in evaluations if can_run_again(one)], state=EvaluationState.DONE
+    )
     ids = list(moved.values_list("pk", flat=True))
     take(user, Use(len(ids)))
     moved.update(state=EvaluationState.QUEUED, queued_at=timezone.now(), done_at=None)
@@ -46,6 +47,19 @@ def _check(user: Any, submission: Submission) -> None:
         raise NotAllowed("not_your_submission", "Only its team or an organiser may rerun an evaluation.")
     if submission.state == SubmissionState.CANCELLED:
         raise Conflict("cancelled", f"Submission #{submission.pk} was cancelled; submit it again instead.")
+    if reason := why_not_here(submission):
+        raise Conflict("imported", reason)
+
+
+def why_not_here(submission: Submission) -> str:
+    """The reason why no evaluation of the submission can be run again on this site, or "". Results are imported where
+    the hardware is missing: a release that is not verified here is then not judged here either."""
+    if not submission.is_imported or not submission.release.unverified_reason:
+        return ""
+    return (
+        f"The results of submission #{submission.pk} were imported and cannot be rerun here: no node of this site has"
+        " verified the release. Import other results, or submit its solutions where a node judges them."
+    )
 
 
 def _priority(user: Any, ids: Sequence[int]) -> int:
@@ -53,7 +67,8 @@ def _priority(user: Any, ids: Sequence[int]) -> int:
     return RERUN_PRIORITY if getattr(user, "is_staff", False) or len(ids) == 1 else 0
 
 
-def _can_run(evaluation: Evaluation) -> bool:
+def can_run_again(evaluation: Evaluation) -> bool:
     """The site's own results (invalid, skipped) would only come out the same. Shadow ones are rejudged instead."""
-    result = evaluation.current_result
-    return evaluation.purpose == Purpose.LIVE and result is not None and result.origin != ResultOrigin.SITE
+    result, is_live = evaluation.current_result, evaluation.purpose == Purpose.LIVE
+    is_done = evaluation.state == EvaluationState.DONE
+    return is_live and is_done and result is not None and result.origin != ResultOrigin.SITE

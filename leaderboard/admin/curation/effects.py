@@ -28,7 +28,9 @@ from leaderboard.models import (
 )
 from leaderboard.models.curation.rejudge import RejudgeOutcome
 from leaderboard.models.submissions.evaluation import OPEN_STATES, ResultOrigin
+from leaderboard.models.submissions.submission import IMPORT
 from leaderboard.rows.reuse import holding
+from leaderboard.site.numerals import numbered
 from problems.models import Problem, QuestionPolicy, Release
 from problems.sealing import policy_of
 from problems.spec.kinds import NODE_KINDS
@@ -68,8 +70,8 @@ def of_publishing(_request: HttpRequest, release: Release) -> Lines:
     n_problems, tracks = release.problems.count(), release.on_tracks.values_list("track__slug", flat=True)
     places = ", ".join(tracks.order_by("track__slug")) or "no track"
     return [
-        f"{n_problems} problems, the metric {release.primary_metric} and the timing policy {release.timing_policy}"
-        " become fixed for good.",
+        f"{numbered(n_problems, 'problem')}, the metric {release.primary_metric} and the timing policy"
+        f" {release.timing_policy} become fixed for good.",
         f"{_audience(release)} It takes submissions on {places}{_from(release)}.",
         *_questions(release),
         *_errata_carried(release),
@@ -133,7 +135,7 @@ def of_verifying(_request: HttpRequest, release: Release) -> Lines:
 
 def of_measuring_baselines(_request: HttpRequest, release: Release) -> Lines:
     n = release.problems.filter(has_baseline=True).count()
-    return [f"A node runs the own solutions of {n} problems. Baselines are on the board and take no rank."]
+    return [f"A node runs the own solutions of {numbered(n, 'problem')}. Baselines are on the board and take no rank."]
 
 
 def of_voiding_node(_request: HttpRequest, node: Any) -> Lines:
@@ -142,15 +144,19 @@ def of_voiding_node(_request: HttpRequest, node: Any) -> Lines:
     submissions = Submission.objects.filter(evaluations__in=rows).distinct()
     counted = Counted.objects.filter(submission__in=submissions).count()
     return [
-        f"{rows.count():,} current results of {node.slug}, of {submissions.count():,} submissions, stop counting,"
-        " or those of the period that you give. Their samples run again.",
-        f"{counted:,} standings are incomplete until then.",
+        f"Of {node.slug}, {numbered(rows.count(), 'current result')} of"
+        f" {numbered(submissions.count(), 'submission')} no longer count, or those of the period that you give."
+        " Their samples run again.",
+        f"{numbered(counted, 'standing', 'is')} incomplete until then.",
     ]
 
 
 def of_next_revision(_request: HttpRequest, release: Release) -> Lines:
     n, tracks = release.problems.count(), release.on_tracks.count()
-    return [f"A draft with {n} problems on {tracks} tracks. {_audience(release)}", f"{release.slug} stays as it is."]
+    return [
+        f"A draft with {numbered(n, 'problem')} on {numbered(tracks, 'track')}. {_audience(release)}",
+        f"{release.slug} stays as it is.",
+    ]
 
 
 def of_carrying(_request: HttpRequest, release: Release) -> Lines:
@@ -165,9 +171,9 @@ def of_carrying(_request: HttpRequest, release: Release) -> Lines:
     n_reused, n_all = reused.count(), rows.count()
     rulings = Decision.objects.latest_on_flags().filter(flag__result__current_of__in=reused).count()
     return [
-        f"{len(counted)} counted submissions of {release.previous.slug} are stored anew; those carried before stay.",
-        f"About {n_reused:,} results are reused; {n_all - n_reused:,} samples run again.",
-        f"{rulings} rulings on flags go with their results.",
+        f"Stored anew: {numbered(len(counted), 'counted submission')} of {release.previous.slug}; carried ones stay.",
+        f"About {numbered(n_reused, 'result', 'is')} reused; {numbered(n_all - n_reused, 'sample', 'runs')} again.",
+        f"{numbered(rulings, 'ruling')} on flags: kept with the results.",
         *_errata_carried(release),
     ]
 
@@ -184,8 +190,8 @@ def of_revealing(_request: HttpRequest, release: Release) -> Lines:
     shown = release.submissions.exclude(entrant__kind="system")
     n, entrants = shown.count(), shown.values("entrant").distinct().count()
     return [
-        f"{n} submissions of {entrants} entrants, with their results and flags, become visible to all who may see"
-        f" {release.slug}. {_audience(release)}",
+        f"All who may see {release.slug} see {numbered(n, 'submission')} of"
+        f" {numbered(entrants, 'entrant')} with results and flags. {_audience(release)}",
         "This cannot be taken back: what was read stays known.",
     ]
 
@@ -220,14 +226,14 @@ def of_deleting(_request: HttpRequest, release: Release) -> Lines:
 
 def of_voiding(request: HttpRequest, problem: Problem) -> Lines:
     return [
-        *_results_of(problem, "stop counting; they stay readable"),
+        *_results_of(problem, "stops", "counting; nothing that was read goes"),
         *on_standings(lambda: void_problem(request.user, problem, _FORESEEN), places_of([problem.release])),
     ]
 
 
 def of_restoring(request: HttpRequest, problem: Problem) -> Lines:
     return [
-        *_results_of(problem, "count again"),
+        *_results_of(problem, "counts", "again"),
         *on_standings(lambda: restore_problem(request.user, problem, _FORESEEN), places_of([problem.release])),
     ]
 
@@ -238,7 +244,7 @@ def of_auditing(_request: HttpRequest, release: Release) -> Lines:
     counts = [(one.track, references_to_audit(release, one.track).count()) for one in places]
     return [
         "No board changes. An answer that does no work and passes makes a report of a fault, which waits for you.",
-        *(f"{track.slug}: {n} problems whose references passed are audited." for track, n in counts),
+        *(f"{track.slug}: {numbered(n, 'problem', 'is')} audited, whose reference passed." for track, n in counts),
     ]
 
 
@@ -251,10 +257,10 @@ def of_erratum(request: HttpRequest, asked: Clarification) -> Lines:
     return of_voiding(request, asked.problem)
 
 
-def _results_of(problem: Problem, words: str) -> Lines:
+def _results_of(problem: Problem, verb: str, words: str) -> Lines:
     rows = Evaluation.objects.live().filter(problem=problem, current_result__isnull=False)
     n = rows.exclude(submission__entrant__kind="system").count()
-    return [f"{n:,} results of {problem.task_id} {words}."]
+    return [f"{problem.task_id}: {numbered(n, 'result', verb)} {words}."]
 
 
 def of_retracting(request: HttpRequest, submission: Submission) -> Lines:
@@ -277,7 +283,7 @@ def of_cancelling(_request: HttpRequest, submission: Submission) -> Lines:
 def of_cancelling_all(_request: HttpRequest, submissions: Sequence[Submission]) -> Lines:
     rows = Evaluation.objects.live().filter(submission__in=submissions)
     n_open = rows.filter(state__in=OPEN_STATES).count()
-    return [f"{n_open:,} evaluations are withdrawn; {rows.count() - n_open:,} that ended stay."]
+    return [f"{numbered(n_open, 'evaluation', 'is')} withdrawn; {rows.count() - n_open:,} that ended stay."]
 
 
 def of_rerunning(_request: HttpRequest, submission: Submission) -> Lines:
@@ -298,8 +304,11 @@ def of_rerunning_these(_request: HttpRequest, evaluations: Sequence[Evaluation])
 
 def _rerun(chosen: Q) -> Lines:
     rows = Evaluation.objects.live().filter(chosen, state=EvaluationState.DONE, current_result__isnull=False)
-    n = rows.exclude(current_result__origin=ResultOrigin.SITE).count()
-    return [f"{n:,} evaluations are queued again. Nothing changes until their new results land, which then count."]
+    imported = Q(submission__submitted_through=IMPORT) & ~Q(submission__release__unverified_reason="")
+    n = rows.exclude(imported).exclude(current_result__origin=ResultOrigin.SITE).count()
+    return [
+        f"{numbered(n, 'evaluation', 'is')} queued again. Nothing changes until new results land, which then count."
+    ]
 
 
 def of_applying(request: HttpRequest, rejudge: Rejudge) -> Lines:
@@ -333,7 +342,7 @@ def _of_round(place: ReleaseTrack) -> Lines:
     chosen = rounds.chosen(place)
     n, n_imported = chosen.passes.count(), sum(chosen.n_imported.values())
     names = ", ".join(f"{one.entrant} (rank {one.rank})" for one in chosen.standings) or "nobody"
-    lines = [f"{where}: {n:,} passes of {len(chosen.standings)} entrants are measured anew: {names}."]
+    lines = [f"{where}: measured anew {numbered(n, 'pass')} of {numbered(len(chosen.standings), 'entrant')}: {names}."]
     lines.append(f"{where}: {_cost(place, rounds.cost_of(place, chosen.passes, n))}")
     if n_imported:
         lines.append(f"{where}: {n_imported:,} imported passes cannot be measured anew; the board says so.")
@@ -366,4 +375,4 @@ def of_resuming(_request: HttpRequest, rejudge: Rejudge) -> Lines:
     n = rounds.lacking(rejudge).count()
     place = ReleaseTrack.objects.select_related("release", "track").get(release=rejudge.release, track=rejudge.track)
     passes = Evaluation.objects.live().filter(rejudged__in=rounds.lacking(rejudge))
-    return [f"{n:,} passes are measured anew: {_cost(place, rounds.cost_of(place, passes, n))}"]
+    return [f"{numbered(n, 'pass', 'is')} measured anew: {_cost(place, rounds.cost_of(place, passes, n))}"]

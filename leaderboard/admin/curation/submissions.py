@@ -8,13 +8,13 @@ from django.http import HttpRequest
 
 from leaderboard.actions.curation.decide import retract
 from leaderboard.actions.submissions.cancel import cancel
-from leaderboard.actions.submissions.rerun import rerun
+from leaderboard.actions.submissions.rerun import can_run_again, rerun, why_not_here
 from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm, admin_link, each_row
 from leaderboard.admin.curation import effects
 from leaderboard.admin.dashboard import stuck
-from leaderboard.models import Entrant, Evaluation, EvaluationState, Submission, SubmissionState
+from leaderboard.models import Entrant, Evaluation, Submission, SubmissionState
+from leaderboard.site.numerals import numbered
 from problems.models import Problem
-from runners.wire.protocol import Purpose
 
 ID_DIGITS = 19
 """Numbers of fewer digits fit into a row's id."""
@@ -23,7 +23,7 @@ SEARCHED = 500
 
 
 def _cancel(request: HttpRequest, submission: Submission, said: dict[str, Any]) -> Outcome:
-    return [f"{cancel(request.user, submission, said['reason'])} evaluations withdrawn."]
+    return [f"{numbered(cancel(request.user, submission, said['reason']), 'evaluation')} withdrawn."]
 
 
 def _retract(request: HttpRequest, submission: Submission, said: dict[str, Any]) -> Outcome:
@@ -33,7 +33,7 @@ def _retract(request: HttpRequest, submission: Submission, said: dict[str, Any])
 
 def _rerun_whole(request: HttpRequest, submission: Submission, reason: str) -> str:
     evaluations = submission.evaluations.live().select_related("submission__entrant", "current_result")
-    return f"{rerun(request.user, list(evaluations), reason)} evaluations queued again."
+    return f"{numbered(rerun(request.user, list(evaluations), reason), 'evaluation')} queued again."
 
 
 def _rerun_all(request: HttpRequest, submission: Submission, said: dict[str, Any]) -> Outcome:
@@ -42,7 +42,7 @@ def _rerun_all(request: HttpRequest, submission: Submission, said: dict[str, Any
 
 def _cancel_each(request: HttpRequest, submissions: list[Submission], said: dict[str, Any]) -> Outcome:
     def one(submission: Submission) -> str:
-        return f"{submission}: {cancel(request.user, submission, said['reason'])} evaluations withdrawn."
+        return f"{submission}: {_cancel(request, submission, said)[0]}"
 
     return each_row(submissions, one)
 
@@ -84,8 +84,8 @@ class SubmissionAdmin(ReadOnlyAdmin):
         ),
         Act(
             "rerun", "Rerun", "Every finished evaluation is queued again; old results stay current until then.",
-            _rerun_all, form=lambda _row: ReasonForm, offered=lambda one: one.state != SubmissionState.CANCELLED,
-            effect=effects.of_rerunning,
+            _rerun_all, form=lambda _row: ReasonForm, effect=effects.of_rerunning,
+            offered=lambda one: one.state != SubmissionState.CANCELLED and not why_not_here(one),
         ),
         Act(
             "retract", "Retract", "It stops counting on every board, with a public note.", _retract,
@@ -121,7 +121,8 @@ def _rerun_one(request: HttpRequest, evaluation: Evaluation, said: dict[str, Any
 
 
 def _rerun_these(request: HttpRequest, evaluations: list[Evaluation], said: dict[str, Any]) -> Outcome:
-    return [f"{rerun(request.user, evaluations, said['reason'])} of {len(evaluations)} evaluations are queued again."]
+    n = rerun(request.user, evaluations, said["reason"])
+    return [f"{n} of {numbered(len(evaluations), 'evaluation')} queued again."]
 
 
 class StuckFilter(admin.SimpleListFilter):
@@ -158,7 +159,7 @@ class EvaluationAdmin(ReadOnlyAdmin):
         Act(
             "rerun", "Rerun", "The old result stays current until the new one lands.", _rerun_one,
             form=lambda _row: ReasonForm,
-            offered=lambda one: one.state == EvaluationState.DONE and one.purpose == Purpose.LIVE,
+            offered=lambda one: can_run_again(one) and not why_not_here(one.submission),
             effect=effects.of_rerunning_one,
         ),
     )  # fmt: skip

@@ -79,6 +79,7 @@ def comparison(request: HttpRequest) -> HttpResponse:
         "figures": _figures(place, found, query) if found else [], "summary": _summary(found) if found else [],
         "heading": heading(found.metric) if found else "", "passes_heading": heading(PASS_AT_1),
         "score_heading": headed(found.metric) if found else "",
+        "ranks_passes": bool(found and found.metric == PASS_AT_1),
         "tells_passes": bool(found and pass_differences_of(found)),
     }  # fmt: skip
     return render(request, "podium/boards/compare.html", release_context(request, place.release, "board") | context)

@@ -1,6 +1,7 @@
 """Two pages of a release, its submissions and its facts, and the stored snapshots of its boards."""
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q
@@ -11,16 +12,43 @@ from django.views.decorators.http import require_safe
 from leaderboard import blobs, visibility
 from leaderboard.boards.problem_choice import ReleaseProblems
 from leaderboard.curation.verification import references_passed
-from leaderboard.models import BoardSnapshot, Clarification, Decision, ReleaseTrack
+from leaderboard.models import BoardSnapshot, Clarification, Decision, ProblemTrack, ReleaseTrack
 from leaderboard.web.boards.snippets import frame_snippet, release_citation
 from leaderboard.web.boards.tabs import release_context
 from leaderboard.web.shared.lookups import release_or_404
 from leaderboard.web.shared.paging import other_parameters, page_of
 from problems.models import Release
+from problems.spec.case import is_held_out
 from problems.spec.errors import RecordError
+from problems.spec.function.shortest import least_baseline_ms
+from problems.spec.kinds import Kind
 from problems.spec.ranking import checked_weights, weights_of_problems
 
 SHOWN_ANSWERS = 50
+
+
+@dataclass(frozen=True)
+class ShortCases:
+    """The cases of functions that are too short to be timed on a track."""
+
+    track: str
+    n_cases: int
+    n_problems: int
+    least_ms: float
+
+
+def short_cases_of(release: Release) -> list[ShortCases]:
+    """For each track that has such cases, by name. Held-out cases are not counted. Makes one query."""
+    fixed = ProblemTrack.objects.filter(
+        problem__release=release, problem__kind=Kind.FUNCTION, timed_cases__isnull=False, skip_reason=""
+    )
+    found: dict[tuple[str, str], list[int]] = {}
+    names = ("track__slug", "track__device", "problem__cases", "timed_cases")
+    for slug, device, cases, timed in fixed.order_by("track__slug").values_list(*names):
+        short = {case["name"] for case in cases if not is_held_out(case["name"])} - set(timed)
+        if short:
+            found.setdefault((slug, device), []).append(len(short))
+    return [ShortCases(slug, sum(n), len(n), least_baseline_ms(device)) for (slug, device), n in found.items()]
 
 
 def errata_of(release: Release) -> list[Decision]:
@@ -84,7 +112,7 @@ def about(request: HttpRequest, slug: str) -> HttpResponse:
     hides = release.results_are_hidden and not visibility.is_organiser(request.user)
     context = {
         "offered": offered, "errata": errata_of(release), "n_problems": release.problems.count(),
-        "references_passed": references_passed(release),
+        "short_cases": short_cases_of(release), "references_passed": references_passed(release),
         "weights": weights_of(release, ReleaseProblems.of(release)),
         "snapshots": [] if hides else list(BoardSnapshot.objects.filter(release=release).select_related("track")),
         "clarifications": _public_answers(request.user, release),

@@ -10,12 +10,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import blobs, visibility
-from leaderboard.actions.submissions.rerun import rerun
+from leaderboard.actions.submissions.rerun import can_run_again, rerun, why_not_here
 from leaderboard.charts.results import runs
 from leaderboard.errors import Refused
 from leaderboard.flags.shown import ShownFlag, shown, with_effects
 from leaderboard.models import AuditEntry, Evaluation, Measurement, Result, ResultCase
-from leaderboard.models.submissions.evaluation import EvaluationState, ResultOrigin
+from leaderboard.models.submissions.evaluation import ResultOrigin
 from leaderboard.results import logs
 from leaderboard.results.first_failure import FirstFailures
 from leaderboard.results.headline import counted_of, headline_of
@@ -35,9 +35,10 @@ from leaderboard.web.results.compiler_messages import errors_in, linked
 from leaderboard.web.results.place import place_of
 from leaderboard.web.results.transcript import shown_transcript
 from leaderboard.web.shared.lookups import evaluation_or_404
+from problems.spec.function.shortest import LEAST_MS, least_baseline_ms
 from problems.spec.kinds import SITE_KINDS, Kind
 from problems.spec.solution import SourceFile
-from runners.wire.protocol import Clock, Purpose, Role, Verdict, Witness
+from runners.wire.protocol import Clock, Role, Verdict, Witness
 
 CHANGES = ("rerun", "rejudge", "void result")
 """Audited acts that give an evaluation another result."""
@@ -65,7 +66,8 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "steps": logs.steps_of(result, view),
             **_build(result, view, context["solution"] or []),
             "unwitnessed_words": UNWITNESSED,
-            "may_rerun": view.may_change and _can_run_again(found, result),
+            "may_rerun": view.may_change and can_run_again(found),
+            "why_no_rerun": why_not_here(found.submission),
             "shows_witness": result.passed or result.witness != Witness.UNAVAILABLE,
             "recipe": recipe_of(found, result, view),
             **_times(request.user, found, result, view, kept_cases),
@@ -80,10 +82,6 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
             "why_unranked": _why_unranked(result, flags),
         }
     return render(request, "podium/results/evaluation.html", context)
-
-
-def _can_run_again(found: Evaluation, result: Result) -> bool:
-    return result.origin != ResultOrigin.SITE and found.state == EvaluationState.DONE and found.purpose == Purpose.LIVE
 
 
 def _second_times(second: Result, view: SubmissionView) -> list[Measurement]:
@@ -127,6 +125,8 @@ def _times(
         "timings": timings,
         "by_device": any(one.is_by_device for one in timings),
         "follows_events": any(one.follows_events for one in timings),
+        "counts_as_shortest": any(one.counts_as_shortest for one in timings if found.problem.kind == Kind.FUNCTION),
+        "least_ms": LEAST_MS, "least_baseline_ms": least_baseline_ms(found.track.device),
         "was_stopped": any(one.was_stopped for one in timings),
         "headline": headline_of(result, own, kept),
         "counted_cases": counted_of(result, own, kept, places, found.track_id),

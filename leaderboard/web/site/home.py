@@ -24,6 +24,7 @@ from leaderboard.web.shared.lookups import tracks_of
 from leaderboard.web.site import demo, worked
 from leaderboard.web.site.lead import hardware_of, last_day, lead_columns, lead_of, open_problem
 from problems.models import Problem, Release, ReleaseState
+from problems.spec.function.shortest import LEAST_GO_MS, LEAST_MS
 from scoring.metrics import SHOWN_ONLY, registry
 from scoring.rules import NEWEST, RULES
 from scoring.uncertainty import FEW_PROBLEMS
@@ -96,6 +97,7 @@ def about(request: HttpRequest) -> HttpResponse:
     context = {
         "site_url": settings.SITE_URL, "metrics": registry(), "shown_only": SHOWN_ONLY, "worked": worked.examples(),
         "few_problems": FEW_PROBLEMS, "rules": RULES.values(), "newest": NEWEST,
+        "least_ms": LEAST_MS, "least_go_ms": LEAST_GO_MS,
     }  # fmt: skip
     return render(request, "podium/site/about.html", context)
 

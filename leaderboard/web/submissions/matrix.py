@@ -36,6 +36,8 @@ class MatrixRow:
 
     problem: Problem
     cells: SafeString
+    n_samples: int
+    """Those that there are; absent ones have nothing to read."""
     time_ms: float | None = None
     speedup: float | None = None
     evaluation_id: int | None = None
@@ -56,10 +58,14 @@ def matrix(submission: Submission, track: Track, problems: Sequence[Problem], vi
     for problem_id, index, pk, state, verdict, result_id in view.told(rows).values_list(*columns):
         chip = _chip(address, index, state, verdict, _flag_words(verdict, flags.get(result_id, set())))
         cells.setdefault(problem_id, []).append(chip.replace(str(_PLACE), str(pk)))
+    present = {pk: len(chips) for pk, chips in cells.items()}
     for one in absent_samples(submission, [track], [problem.pk for problem in problems]):
         cells.setdefault(one.problem_id, []).extend(_absent_chip(one, one.first_index + n) for n in range(one.n))
     best = _best(submission, track, [one for one in problems if not view.seals(one)])
-    return [MatrixRow(one, SafeString("".join(cells.get(one.pk, []))), *best.get(one.pk, ())) for one in problems]
+    return [
+        MatrixRow(one, SafeString("".join(cells.get(one.pk, []))), present.get(one.pk, 0), *best.get(one.pk, ()))
+        for one in problems
+    ]
 
 
 def _best(submission: Submission, track: Track, problems: Sequence[Problem]) -> dict[int, tuple[Any, ...]]:

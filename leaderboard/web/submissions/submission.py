@@ -11,10 +11,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard.actions.submissions.cancel import cancel
 from leaderboard.actions.submissions.choose import choose, counts_on, offered_tracks
-from leaderboard.actions.submissions.rerun import rerun
+from leaderboard.actions.submissions.rerun import rerun, why_not_here
 from leaderboard.entrants.declared import facts_of
 from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
+from leaderboard.models.submissions.submission import IMPORT
+from leaderboard.site.numerals import numbered
 from leaderboard.submissions.sample_packs import pack_of
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.results.verdicts import VERDICTS, to_choose_from
@@ -24,6 +26,15 @@ from leaderboard.web.submissions.matrix import matrix
 from leaderboard.web.submissions.outcome import awaits_rank, first_failure_of, outcome_of, seals_part
 from problems.models import Problem
 
+THROUGH = {
+    "web": "on the site's pages",
+    "cli": "by the command podium",
+    "api": "through the API",
+    "site": "by the site itself",
+    IMPORT: "as results that an organiser imported",
+}
+"""Words for the ways by which a submission came."""
+
 
 @require_safe
 def submission(request: HttpRequest, pk: int) -> HttpResponse:
@@ -31,7 +42,9 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
     decisions = Decision.objects.filter(submission=found).select_related("decided_by")
     history = AuditEntry.objects.filter(target=f"submission {found}"[:200]) if view.may_change else []
     context = {"view": view, "decisions": decisions, "history": history, "verdicts": to_choose_from(view)}
-    context |= {"facts": facts_of(found), "counts_on": counts_on(found), "offered": offered_tracks(request.user, found)}
+    context |= {"facts": facts_of(found), "counts_on": counts_on(found)}
+    context |= {"why_no_rerun": why_not_here(found), "through": THROUGH[found.submitted_through]}
+    context |= {"offered": offered_tracks(request.user, found)}
     context |= _samples_context(request, found, view)
     return render(request, "podium/submissions/submission.html", context)
 
@@ -75,7 +88,9 @@ def cancel_submission(request: HttpRequest, pk: int) -> HttpResponse:
     found, _ = submission_or_404(request, pk)
     try:
         withdrawn = cancel(request.user, found, request.POST.get("reason", ""))
-        messages.success(request, f"Cancelled. {withdrawn} evaluations were withdrawn; what was done stays.")
+        messages.success(
+            request, f"Cancelled. {numbered(withdrawn, 'evaluation', 'was')} withdrawn; what was done stays."
+        )
     except Refused as refusal:
         messages.error(request, refusal.message)
     return redirect(found)
@@ -109,7 +124,9 @@ def rerun_submission(request: HttpRequest, pk: int) -> HttpResponse:
         rows = view.told(rows).filter(told=verdict)
     try:
         queued = rerun(request.user, list(rows), request.POST.get("reason", ""))
-        messages.success(request, f"{queued} evaluations are queued again; old results stay until the new ones land.")
+        messages.success(
+            request, f"{numbered(queued, 'evaluation', 'is')} queued again; old results stay until new ones land."
+        )
     except Refused as refusal:
         messages.error(request, refusal.message)
     return redirect(found)

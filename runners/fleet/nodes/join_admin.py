@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm
 from leaderboard.models import Track
+from leaderboard.site.numerals import numbered
 from runners.fleet.models import Attempt, AttemptState, JoinToken
 from runners.fleet.nodes import joining
 from runners.wire.protocol import Stage
@@ -39,12 +40,13 @@ def _make(request: HttpRequest, _row: None, said: dict[str, Any]) -> Outcome:
 
 def _revoke(request: HttpRequest, token: JoinToken, said: dict[str, Any]) -> Outcome:
     n = joining.revoke_token(request.user, token, said["reason"], voids=said["voids"])
-    return [f"{token} is revoked, with {n} nodes. Their jobs are queued again."]
+    return [f"{token} is revoked, with {numbered(n, 'node')}. What ran there is queued again."]
 
 
 def _its_nodes(_request: HttpRequest, token: JoinToken) -> list[str]:
     n_jobs = Attempt.objects.filter(node__joined_by=token, state=AttemptState.LEASED).count()
-    return [f"{joining.in_service(token).count()} nodes of it are in service and work on {n_jobs} evaluations."]
+    nodes = numbered(joining.in_service(token).count(), "node")
+    return [f"{nodes} of it in service, at work on {numbered(n_jobs, 'evaluation')}."]
 
 
 @admin.register(JoinToken)

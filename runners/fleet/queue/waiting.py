@@ -1,17 +1,18 @@
 """The reasons why queued work does not move, in one sentence for each queue."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max
 from django.utils import timezone
 
+from leaderboard.models import Submission
 from leaderboard.site import numerals
 from runners.fleet.models import Attempt, AttemptState, BrokerFault, Job, JobState, Node, NodeGrant, Pulse, Service
 from runners.fleet.queue.fit import why_not
 from runners.fleet.queue.messages import Place
-from runners.fleet.queue.queue_place import QueuePlace
+from runners.fleet.queue.queue_place import QueuePlace, queue_places
 from runners.fleet.worker.broker_faults import WHOLE
 from runners.fleet.worker.pulse import Part, last
 from runners.wire.protocol import Capabilities, Stage
@@ -51,9 +52,7 @@ class Fleet:
         rows = list(leased.annotate(n=Count("pk"), newest=Max("pk")))
         self._leased = {(row["track__slug"], row["stage"]): row["n"] for row in rows}
         self._takes = _took(max(row["newest"] for row in rows)) if rows else {}
-        self._grants = {}
-        for one in NodeGrant.objects.filter(track__slug__in=self.tracks).select_related("node", "track").order_by("pk"):
-            self._grants.setdefault((one.track.slug, one.stage), []).append(one)
+        self._grants = grants_by_place(self.tracks)
 
     @property
     def site_words(self) -> str:
@@ -76,13 +75,20 @@ class Fleet:
         return f"The site cannot use its broker since {_moment(fault.since)}: {fault.words}." if fault else ""
 
     @property
+    def scores_words(self) -> str:
+        """What results wait for that are in and have no scores yet."""
+        if not self.site_words:
+            return "All results are in; their scores follow within seconds."
+        return f"All results are in, and scores follow when the site's worker answers again. {self.site_words}"
+
+    @property
     def worker_seen_seconds(self) -> float | None:
         at = self._pulses.get(Part.WORKER)
         return None if at is None else round((timezone.now() - at).total_seconds(), 1)
 
     def wait(self, place: Place, ahead: int | None, oldest: datetime) -> Wait:
         """The obstacle of a queue whose oldest job was queued at `oldest`; `ahead` counts the jobs of others before."""
-        stuck = self.site_words or self.refusal(queue_name(*place)) or self._nobody(place)
+        stuck = self.site_words or self.refusal(queue_name(*place)) or nobody(place, self._grants)
         return Wait(*place, stuck or self._busy(place, ahead, oldest), is_stuck=bool(stuck))
 
     def refusal(self, queue: str) -> str:
@@ -91,20 +97,6 @@ class Fleet:
         return (
             f"The broker refuses the queue {fault.queue} since {_moment(fault.since)}: {fault.words}." if fault else ""
         )
-
-    def _nobody(self, place: Place) -> str:
-        """A sentence if no node takes the queue's work, with the reason of each; "" if one does."""
-        grants, doing = self._grants.get(place, []), _doing(place)
-        if not grants:
-            return f"No node is granted {doing}."
-        reasons = [why_idle(one) for one in grants]
-        if not all(reasons):
-            return ""
-        shown = "; ".join(
-            f"{one.node} {reason}" for one, reason in list(zip(grants, reasons, strict=True))[:SHOWN_NODES]
-        )
-        more = f"; and {len(grants) - SHOWN_NODES} more" if len(grants) > SHOWN_NODES else ""
-        return f"No node takes {doing} now: {shown}{more}."
 
     def _busy(self, place: Place, ahead: int | None, oldest: datetime) -> str:
         n_free = sum(not why_idle(one) for one in self._grants.get(place, []))
@@ -125,6 +117,28 @@ class Fleet:
             since = numerals.duration(waited.total_seconds())
             return f"{nodes} could take {_doing(place)} and took nothing for {since}: the log of a node says why."
         return f"A node takes it within seconds{';' * bool(first)}{first}."
+
+
+def grants_by_place(tracks: Iterable[str]) -> dict[Place, list[NodeGrant]]:
+    """The grants of the named tracks with their nodes, by queue. Makes one query."""
+    found: dict[Place, list[NodeGrant]] = {}
+    rows = NodeGrant.objects.filter(track__slug__in=tracks).select_related("node", "track").order_by("pk")
+    for one in rows:
+        found.setdefault((one.track.slug, one.stage), []).append(one)
+    return found
+
+
+def nobody(place: Place, grants: Mapping[Place, Sequence[NodeGrant]]) -> str:
+    """A sentence if no node takes the queue's work, with the reason of each; "" if one does."""
+    own, doing = grants.get(place, ()), _doing(place)
+    if not own:
+        return f"No node takes {doing}: none is granted it."
+    reasons = [why_idle(one) for one in own]
+    if not all(reasons):
+        return ""
+    shown = "; ".join(f"{one.node} {reason}" for one, reason in list(zip(own, reasons, strict=True))[:SHOWN_NODES])
+    more = f"; and {len(own) - SHOWN_NODES} more" if len(own) > SHOWN_NODES else ""
+    return f"No node takes {doing} now: {shown}{more}."
 
 
 def why_idle(grant: NodeGrant) -> str:
@@ -149,6 +163,18 @@ def waits_of(places: Collection[QueuePlace]) -> list[Wait]:
     if not places and fleet.site_words:
         return [Wait("", "", fleet.site_words, is_stuck=True)]
     return [fleet.wait((one.track, one.stage), one.ahead, one.oldest) for one in places]
+
+
+def waits_of_submission(submission: Submission, *, n_queued: int, n_running: int) -> list[Wait]:
+    """What the submission waits for, given its numbers of queued and running evaluations: a free node, or, once all
+    results are in, the site's worker, which computes their scores."""
+    if n_queued:
+        return waits_of(queue_places(submission))
+    unscored = Attempt.objects.filter(to_score=True, job__evaluation__submission=submission)
+    if n_running or not unscored.exists():
+        return []
+    fleet = Fleet(())
+    return [Wait("", "", fleet.scores_words, is_stuck=bool(fleet.site_words))]
 
 
 def waits_of_queues(queued: Mapping[Place, datetime]) -> dict[str, list[Wait]]:

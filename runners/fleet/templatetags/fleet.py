@@ -11,8 +11,15 @@ from runners.fleet.web.fleet_state import fleet_state_context
 from runners.fleet.web.progress import progress_context
 from runners.fleet.web.track_state import track_choices_context
 from runners.fleet.web.work import trial_work_context, work_context
+from runners.wire.protocol import Stage
 
 register = template.Library()
+
+
+@register.filter
+def stage(value: str) -> str:
+    """`both` → `build and run`."""
+    return "build and run" if value == Stage.BOTH else value
 
 
 @register.inclusion_tag("fleet/state.html")
@@ -20,8 +27,9 @@ def fleet_state() -> dict[str, Any]:
     return fleet_state_context()
 
 
-@register.inclusion_tag("fleet/track_choices.html")
+@register.simple_tag
 def track_choices(boxes: Iterable[Any]) -> dict[str, Any]:
+    """For two parts of one form: the tracks to choose from, and the notice beside its buttons."""
     return track_choices_context(boxes)
 
 

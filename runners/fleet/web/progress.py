@@ -16,7 +16,7 @@ from leaderboard.web.results.case_rows import CaseTable, case_table
 from leaderboard.web.results.verdicts import STATES, VERDICTS, Chip
 from runners.fleet.models import Attempt, AttemptState
 from runners.fleet.queue.queue_place import QueuePlace, queue_places, running_stages
-from runners.fleet.queue.waiting import waits_of
+from runners.fleet.queue.waiting import waits_of_submission
 
 SHOWN_ATTEMPTS = 12
 
@@ -78,7 +78,7 @@ def progress_context(view: SubmissionView, submission: Submission) -> dict[str, 
         "progress": progress,
         "time_words": progress.time_words(is_imported=submission.is_imported),
         "n_tracks": n_tracks,
-        "waits": waits_of(progress.places) if progress.n_queued else [],
+        "waits": waits_of_submission(submission, n_queued=progress.n_queued, n_running=progress.n_running),
         "cases_so_far": _cases_so_far(view, progress.running) if progress.n_total <= n_tracks else [],
     }
 

@@ -1,16 +1,15 @@
-"""How busy the tracks of a form are: nodes online, jobs running and queued."""
+"""How busy the tracks of a form are: nodes online, jobs running and queued, and why no node takes a track."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Count, Q
 from django.urls import reverse
 
 from leaderboard.models import Track
-from runners.fleet.models import NodeGrant, online
+from runners.fleet.queue.waiting import grants_by_place, nobody, why_idle
 from runners.fleet.web.fleet_state import queues
 from runners.wire.protocol import Stage
 
@@ -22,10 +21,12 @@ class TrackState:
     track: Track
     n_online: int
     n_working: int
-    """Online nodes that take work: neither disabled nor held up."""
+    """Online nodes that take work: neither disabled nor held up, and of the track's hardware."""
     n_running: int
     n_queued: int
     oldest_queued_at: datetime | None
+    nobody: str
+    """A sentence if no node takes the track's work now, else ""."""
 
     @property
     def needs_nodes(self) -> bool:
@@ -33,33 +34,27 @@ class TrackState:
         return self.track.device != "none"
 
 
-def track_states(slugs: Container[str]) -> list[TrackState]:
+def track_states(slugs: Collection[str]) -> list[TrackState]:
     """The present state of the named tracks. Makes three queries."""
-    nodes = nodes_by_track()
-    return [
-        TrackState(
-            one.track, *nodes.get(one.track.pk, (0, 0)), one.n_running, one.n_queued, one.oldest_queued_at
-        )
-        for one in queues()
-        if one.track.slug in slugs
-    ]  # fmt: skip
+    grants = grants_by_place(slugs)
+    states = []
+    for one in queues():
+        if (slug := one.track.slug) not in slugs:
+            continue
+        tests = [grant for stage in (Stage.BOTH, Stage.RUN) for grant in grants.get((slug, stage), ())]
+        n_online = len({grant.node_id for grant in tests if grant.node.is_online})
+        n_working = len({grant.node_id for grant in tests if not why_idle(grant)})
+        stages = (Stage.BUILD, Stage.RUN) if one.track.splits_jobs else (Stage.BOTH,)
+        words = next(filter(None, (nobody((slug, stage), grants) for stage in stages)), "")
+        counts = (one.n_running, one.n_queued, one.oldest_queued_at)
+        states.append(TrackState(one.track, n_online, n_working, *counts, nobody=words))
+    return states
 
 
 def track_choices_context(boxes: Iterable[Any]) -> dict[str, Any]:
-    """Context of `fleet/track_choices.html`, of a form's check boxes of tracks."""
+    """Context of `fleet/track_choices.html` and `fleet/nobody.html`, of a form's check boxes of tracks."""
     by_slug = {box.data["value"].instance.slug: box for box in boxes}
     states = track_states(by_slug)
     query = urlencode([("track", one.track.slug) for one in states])
     choices = [(by_slug[one.track.slug], one) for one in states]
     return {"choices": choices, "states": states, "refresh_url": f"{reverse('track_states')}?{query}"}
-
-
-def nodes_by_track() -> dict[int, tuple[int, int]]:
-    """The number of online nodes that run tests, and of those among them that take work, by track id. Tracks without
-    online nodes are absent. Makes one query."""
-    runs = NodeGrant.objects.filter(online("node__")).exclude(stage=Stage.BUILD)
-    fit = Q(node__disabled_reason="", node__obstacle="")
-    rows = runs.order_by().values_list("track_id").annotate(
-        online=Count("node", distinct=True), working=Count("node", distinct=True, filter=fit)
-    )  # fmt: skip
-    return {track: (online, working) for track, online, working in rows}

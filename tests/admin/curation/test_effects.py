@@ -77,7 +77,7 @@ def facts() -> list[Any]:
 def test_voiding_and_its_undoing_name_the_standings_that_change(cast: Any, board: Release) -> None:
     problem, before = board.problems.get(task_id="Shell/0"), facts()
     said = page_of_act(cast, PROBLEM, problem.pk, "void")
-    assert "4 results of Shell/0 stop counting" in said
+    assert "Shell/0: 4 results stop counting" in said
     assert "test-1 on cpu-test: 2 of 2 standings change." in said
     assert "Stranger's model: rank 2, 0.5, 2 of 4 solved → rank 2, 0.6667, 2 of 3 solved" in said
     assert facts() == before
@@ -171,7 +171,7 @@ def test_a_revision_is_answered_for_carried_and_told(cast: Any, board: Release) 
     assert "Errata of test-1 that are carried over: 1." in page_of_act(cast, RELEASE, draft.pk, "publish")
     act(cast.organiser, RELEASE, "publish", draft, unverified_reason="In haste.")
     said = page_of_act(cast, RELEASE, draft.pk, "carry")
-    assert "2 counted submissions of test-1 are stored anew" in said
+    assert "Stored anew: 2 counted submissions of test-1;" in said
     assert "About 12 results are reused; 4 samples run again." in said
 
 

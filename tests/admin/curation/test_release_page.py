@@ -109,7 +109,7 @@ def test_the_page_links_each_line_to_what_mends_it(cast: Cast) -> None:
     made = factories.release(2, publish=False)
     page = text(signed_in(cast.organiser).get(reverse("admin:problems_release_change", args=[made.pk])))
     assert reverse("admin:problems_release_act", args=[made.pk, "offer"]) in page
-    assert "2 of 2 problems are not verified" in page
+    assert "2 of 2 problems not verified" in page
 
 
 def test_strangers_do_not_see_the_page_or_its_progress(cast: Cast, client: Any) -> None:
@@ -164,7 +164,7 @@ def test_a_snapshot_is_never_changed(frozen: Release) -> None:
 def test_a_release_with_open_work_is_not_frozen(cast: Cast) -> None:
     made = factories.release(2)
     factories.submission(cast.entrant, made, factories.offer(made))
-    with pytest.raises(Refused, match="4 evaluations of test-1 are queued or running"):
+    with pytest.raises(Refused, match="test-1 has 4 evaluations queued or running"):
         curate.freeze(cast.organiser, made)
     made = Release.objects.get(pk=made.pk)
     assert made.state == "published"

@@ -60,7 +60,7 @@ def test_submissions_and_evaluations_are_run_again(cast: Any, stored: list[Submi
     factories.judge(stored[0])
     chosen = [*stored[0].evaluations.all(), *stored[1].evaluations.all()]
     page = text(tick(cast.organiser, "rerun", "evaluation", chosen, confirmed="1", reason="Once more."))
-    assert "2 of 4 evaluations are queued again." in page
+    assert "2 of 4 evaluations queued again." in page
     assert set(Evaluation.objects.values_list("state", flat=True)) == {"queued"}
     assert AuditEntry.objects.filter(action="rerun", reason="Once more.").count() == 2
 
@@ -70,7 +70,7 @@ def test_all_rows_of_a_filtered_list_can_be_taken(cast: Any, stored: list[Submis
     one = stored[0].evaluations.order_by("pk").first()
     body = {"action": "rerun", "_selected_action": [one.pk], "select_across": "1", "confirmed": "1", "reason": "Again."}
     page = text(signed_in(cast.organiser).post(path, body))
-    assert "2 of 2 evaluations are queued again." in page
+    assert "2 of 2 evaluations queued again." in page
 
 
 def test_too_many_rows_are_refused(cast: Any, stored: list[Submission], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from problems.spec.function.shortest import LEAST_MS
 from problems.spec.record import ProblemRecord
 from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function import plans
@@ -22,7 +23,7 @@ from runners.agent.judges.function.inside.device_case import LEAST_CALLS, Device
 from runners.agent.judges.function.inside.orders import CaseReply, DeviceFacts, HowEnded
 from runners.agent.judges.function.inside.plan import DeviceCost, Plan
 from runners.agent.judges.function.judge import on_host_in
-from runners.agent.judges.function.results import LEAST_MS, findings, measurement
+from runners.agent.judges.function.results import findings, measurement
 from runners.agent.judges.function.subject import INSIDE
 from runners.wire.protocol import MeasurementReport, Role
 from tests.agent.functions.table import ENDED, SCALE, problem

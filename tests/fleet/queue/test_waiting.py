@@ -43,4 +43,4 @@ def test_a_submission_names_each_queue_by_its_stage(client: Client, site: Site, 
     client.force_login(site.cast.owner)
     text = " ".join(page(client, site.running).split())
     assert "of track cpu-test works on 1 job; 0 jobs of others come first" in text
-    assert "No node is granted stage run of track cpu-test." in text
+    assert "No node takes stage run of track cpu-test: none is granted it." in text

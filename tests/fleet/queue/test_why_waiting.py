@@ -12,6 +12,7 @@ from django.utils import timezone
 from leaderboard.models import Submission
 from runners.fleet.models import Attempt, BrokerFault, Job, Node, NodeGrant, Pulse
 from runners.fleet.worker import pulse
+from runners.fleet.worker.score import score_reported
 from tests.fleet.site import NODE_TOKEN, Site, WireNode, add_node
 from tests.markup import markup
 
@@ -127,10 +128,10 @@ def test_a_node_that_does_not_fit_says_why(
 
 def test_no_node_is_granted_the_track(submission: Submission, capsys: pytest.CaptureFixture[str]) -> None:
     NodeGrant.objects.all().delete()
-    assert said(submission, capsys) == "No node is granted track cpu-test."
+    assert said(submission, capsys) == "No node takes track cpu-test: none is granted it."
     NodeGrant.objects.all().delete()
     Job.objects.update(stage="build")
-    assert said(submission, capsys) == "No node is granted stage build of track cpu-test."
+    assert said(submission, capsys) == "No node takes stage build of track cpu-test: none is granted it."
 
 
 def test_a_worker_that_is_dead_is_told_before_all_else(
@@ -175,6 +176,44 @@ def test_a_submission_that_is_done_waits_for_nothing(
         node.report(work)
     call_command("why", str(submission.pk))
     assert capsys.readouterr().out == f"Submission {submission.pk}: 0 queued, 0 running.\n"
+
+
+def test_results_that_are_in_say_that_their_scores_wait_for_the_worker(
+    submission: Submission, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.fleet.site.score_reported", lambda: 0)
+    node = WireNode()
+    node.hello()
+    *most, last = node.take_up_to(3)
+    for work in most:
+        node.report(work)
+    call_command("why", str(submission.pk))
+    assert capsys.readouterr().out == f"Submission {submission.pk}: 0 queued, 1 running.\n"
+    node.report(last)
+    assert told_of_scores(submission, capsys) == "All results are in; their scores follow within seconds."
+    Pulse.objects.all().delete()
+    words = "All results are in, and scores follow when the site's worker answers again."
+    assert told_of_scores(submission, capsys) == f"{words} The site's worker has never run."
+    pulse.note(pulse.Part.WORKER)
+    BrokerFault.objects.create(queue="", words="it does not answer", since=timezone.now())
+    assert f"{words} The site cannot use its broker since " in told_of_scores(submission, capsys)
+    monkeypatch.undo()
+    score_reported()
+    call_command("why", str(submission.pk))
+    assert capsys.readouterr().out == f"Submission {submission.pk}: 0 queued, 0 running.\n"
+
+
+def told_of_scores(submission: Submission, capsys: pytest.CaptureFixture[str]) -> str:
+    """The sentence that the command tells and the page, which asks again."""
+    call_command("why", str(submission.pk))
+    counts, sentence = capsys.readouterr().out.splitlines()
+    assert counts == f"Submission {submission.pk}: 0 queued, 0 running."
+    client = Client()
+    client.force_login(submission.entrant.owner)
+    shown = markup(client.get(submission.get_absolute_url())).replace("&#x27;", "'")
+    assert f">{sentence}</p>" in shown
+    assert f'hx-get="/submissions/{submission.pk}/progress/"' in shown
+    return sentence
 
 
 def test_a_submission_that_does_not_exist(site: Site) -> None:

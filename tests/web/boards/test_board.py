@@ -173,13 +173,16 @@ def test_a_value_that_does_not_exist_is_refused_in_words(client: Any, site: Site
     assert answer.status_code == 400
     name, _, value = query.partition("=")
     words = markup(answer)
-    assert f"There is no {name} “" in words or value in words or "A page is a whole number" in words
+    is_named = f"{name} “" in words and "” is not known." in words
+    assert is_named or value in words or "A page is a whole number" in words
 
 
 def test_a_refusal_says_what_there_is_and_escapes_what_it_repeats(client: Any, site: Site, board: str) -> None:
     words = markup(client.get(board + "?track=<b>zzz</b>"))
-    assert f"There are: {site.track.slug}." in words
+    assert f"Known here: {site.track.slug}." in words
     assert "<b>zzz" not in words
+    several = markup(client.get(board + "?groups=nope"))
+    assert "groups “nope” is not known. Known here: strings, sums." in several
 
 
 @pytest.mark.parametrize("page", ["problems", "charts", "release_flags"])

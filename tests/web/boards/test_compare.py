@@ -47,7 +47,7 @@ def _slugs(cast: Cast) -> tuple[str, str]:
 def test_the_page_tells_differences_wins_and_who_passed_what(client: Any, cast: Cast, board: Release) -> None:
     text = " ".join(markup(_get(client, board, *_slugs(cast))).split())
     assert "−50.0" in text  # points: passes 2 of 4 problems less
-    assert "The 2 of 4 problems on which they differ" in text
+    assert "They differ in pass@1 on 2 of 4 problems." in text
     assert "Problem number 0" in text
     assert "Problem number 2" not in text
     whole = markup(_get(client, board, *_slugs(cast), all="1"))
@@ -67,7 +67,7 @@ def test_without_a_release_the_page_is_a_form_of_boards_then_of_entrants(
     chosen = client.get(reverse("compare"), {"board": value}, follow=True)
     assert f'name="entrant" value="{first}"' in markup(chosen)
     compared = client.get(reverse("compare"), {"board": value, "entrant": [first, second]}, follow=True)
-    assert "The 2 of 4 problems on which they differ" in " ".join(markup(compared).split())
+    assert "They differ in pass@1 on 2 of 4 problems." in " ".join(markup(compared).split())
 
 
 def test_the_form_lists_no_board_that_the_user_may_not_see(client: Any, cast: Cast, board: Release) -> None:
@@ -92,7 +92,7 @@ def test_a_voided_problem_counts_for_nobody(client: Any, cast: Cast, board: Rele
     factories.rank(board, board.on_tracks.get().track)
     text = " ".join(markup(_get(client, board, *_slugs(cast))).split())
     assert "−33.3" in text
-    assert "The 1 of 4 problems" in text
+    assert "They differ in pass@1 on 1 of 4 problems." in text
 
 
 @pytest.mark.parametrize("name", ["differences", "groups", "speedups"])

@@ -1,5 +1,6 @@
 """A release ranked by speedup leads with the speedup: on its board, charts, comparison and social card."""
 
+import math
 import re
 from typing import Any
 
@@ -101,6 +102,24 @@ def test_a_comparison_is_of_ratios_with_intervals(client: Any, board: Release) -
     assert "Speedup ≥ 1, ratio" in html
     assert "Speedup ≥ 1 by group" in html
     assert "×</small>" in html, "an interval of a ratio"
+    by_problem = html.split('<h3 id="solved">')[1]
+    assert by_problem.startswith("Speedup ≥ 1 and passes by problem</h3>")
+    shown = compare.compare(place, [first, others[-1]], DRAWS)
+    differing = [row for row in shown.rows if row.differs]
+    assert f"They differ in Speedup ≥ 1 or in samples passed on {len(differing)} of {len(shown.rows)} problems." in html
+    cells = [f"{figure} <small>{cell[0]}/{cell[1]}</small>" for row in differing for figure, cell in row.shown if cell]
+    assert re.findall(r'<td class="num[^"]*">(\S+ <small>.*?)</td>', by_problem) == cells
+    told = client.get(f"/api/v1/releases/{board.slug}/compare", {"entrant": [asked["a"], asked["b"]]}).json()
+    (pair,) = told["differences"]
+    primary = shown.pairs[0].primary
+    assert pair["ranked"] == {
+        "kind": "ratio", "problems": primary.problems, "better": primary.wins, "worse": primary.losses,
+        **dict(zip(("value", "low", "high"), map(math.exp, (primary.value, primary.low, primary.high)), strict=True)),
+    }  # fmt: skip
+    assert f"{pair['ranked']['value']:.2f}×" in html
+    assert told["metric"] == "speedup"
+    assert [one["figure"] for one in told["entrants"]] == [first.speedup, others[-1].speedup]
+    assert told["figures"] == {row.problem.task_id: row.values for row in shown.rows}
     for name in ("differences", "groups", "speedups", "pass-differences", "pass-groups"):
         answer = client.get(reverse("compare_chart", args=[name]), asked)
         assert answer.json()["data"], name

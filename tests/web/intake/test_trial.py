@@ -78,7 +78,7 @@ def test_a_run_is_shown_beside_the_form_until_it_has_ended(client: Any, cast: Ca
     address = reverse("trial", args=[trial.pk])
     assert (started.status_code, Submission.objects.count()) == (200, before)
     assert f'hx-get="{address}?seen=' in markup(started)
-    assert "No node is granted track cpu-test." in markup(started)
+    assert "No node takes track cpu-test: none is granted it." in markup(started)
     end_trial(trial, report())
     text = markup(client.get(address, headers={"HX-Request": "true"}))
     assert "hx-get" not in text
@@ -100,7 +100,7 @@ def test_an_unchanged_run_is_not_sent_again(client: Any, cast: Cast, site: Funct
 
 def test_a_run_that_no_node_can_take_says_so(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
-    assert "No node is granted track cpu-test." in markup(run(client, site))
+    assert "No node takes track cpu-test: none is granted it." in markup(run(client, site))
     address = reverse("trial", args=[Trial.objects.get().pk])
     node = factories.NodeFactory(disabled_reason="a new driver")
     factories.grant(node, site.track)
@@ -162,7 +162,7 @@ def test_a_refused_run_keeps_what_was_typed_and_says_why(
 def test_too_many_open_runs_are_refused_in_words(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
     for _ in range(3):
-        assert "No node is granted track cpu-test." in markup(run(client, site))
+        assert "No node takes track cpu-test: none is granted it." in markup(run(client, site))
     assert "3 of your trials are under way" in markup(run(client, site))
     assert Trial.objects.filter(state=TrialState.QUEUED).count() == 3
 

@@ -17,6 +17,7 @@ from problems.actions import releases as release_actions
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
 from runners.agent.judges.function.plans import RANKED
+from runners.fleet.models import Service
 from runners.wire.protocol import Provenance, Role, StepReport
 from tests import factories, function_site, packs
 from tests.factories import Cast
@@ -142,10 +143,21 @@ def test_the_form_begins_with_the_scaffold_of_the_chosen_language(client: Any, c
 
 def test_the_form_says_whether_a_node_serves_its_tracks(client: Any, cast: Cast, site: FunctionSite) -> None:
     client.force_login(cast.owner)
-    assert "no node online: queued until one returns" in text_of(client, site.page)
-    factories.grant(factories.NodeFactory(), site.track)
+    told = text_of(client, site.page)
+    assert "no node online: queued until one returns" in told
+    waits = "What you send to it waits until a node does."
+    buttons = told.partition("Submit this solution</button>")[2].partition('id="trial"')[0]
+    assert f"No node takes track {site.track.slug}: none is granted it. {waits}" in buttons
+    node = factories.grant(factories.NodeFactory(), site.track).node
     shown = text_of(client, site.page)
     assert "1 node online, idle, 0 queued" in shown
+    assert waits not in shown
+    type(node).objects.update(disabled_reason="a new driver", service=Service.DRAINING)
+    sentence = f"No node takes track {site.track.slug} now: {node.slug} is draining (a new driver). {waits}"
+    assert sentence in text_of(client, site.page)
+    refreshed = " ".join(markup(client.get(reverse("track_states"), {"track": site.track.slug})).split())
+    assert '<div id="nobody" role="status" hx-swap-oob="true">' in refreshed
+    assert sentence in refreshed
     assert f'hx-get="{reverse("track_states")}?track={site.track.slug}"' in shown
     assert f'name="tracks" value="{site.track.slug}"' in shown
 
@@ -238,13 +250,27 @@ def test_the_ranking_says_whose_clock_took_its_times(client: Any, site: Function
 
 
 def test_a_result_says_what_a_case_without_a_time_means(client: Any, cast: Cast, site: FunctionSite) -> None:
-    words = "A case without a time was checked like the others"
-    assert words not in text_of(client, site.evaluation(0).get_absolute_url())
+    words = "A case without a time was checked like the others. Its baseline takes less than 200 µs, the least that is"
+    shortest = "A call of less than 20 µs counts as 20 µs, for the baseline as for the solution"
+    usual = text_of(client, site.evaluation(0).get_absolute_url())
+    assert words not in usual
+    assert shortest in usual, "a solution of 5 µs"
     both = [function_site.right_case(name) for name in (SMALL, LARGE)]
     entrant = factories.EntrantFactory(name="Gamma", owner=cast.stranger)
     report = function_site.report({LARGE: 2.0}, {LARGE: 4.0}, cases=both)
     made = function_site.judged(entrant, site.release, site.track, report)
-    assert words in text_of(client, made.evaluations.get(problem=site.problem).get_absolute_url())
+    told = text_of(client, made.evaluations.get(problem=site.problem).get_absolute_url())
+    assert words in told
+    assert shortest not in told
+
+
+def test_a_release_says_how_many_cases_are_too_short_for_a_time(client: Any, site: FunctionSite) -> None:
+    page = reverse("release_about", args=[site.release.slug])
+    ProblemTrack.objects.filter(problem=site.problem).update(timed_cases=[SMALL, LARGE])
+    assert "checked and not timed" not in text_of(client, page)
+    ProblemTrack.objects.filter(problem=site.problem).update(timed_cases=[LARGE])
+    words = "On cpu-test 1 case of 1 problem is checked and not timed for any entrant: the baseline takes less than 200 µs"
+    assert words in text_of(client, page)
 
 
 @pytest.mark.parametrize(

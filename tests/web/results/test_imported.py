@@ -8,7 +8,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.imports.import_results import ImportTarget, import_results
-from leaderboard.models import Evaluation, Submission
+from leaderboard.models import Evaluation, EvaluationState, Submission
+from leaderboard.models.submissions.submission import IMPORT
 from problems.actions import releases as release_actions
 from tests import factories, graded
 from tests.markup import markup
@@ -74,6 +75,26 @@ def test_entrant_submission_and_evaluation_say_where_and_when(client: Any, gpu: 
     assert f"Imported: {WORDS}" in page(client, gpu.timed.get_absolute_url())
     assert f"nodes: {WORDS}" in page(client, cast.entrant.get_absolute_url())
     assert f"nodes: {WORDS}" in page(client, reverse("release_submissions", args=[gpu.release.slug]))
+
+
+@pytest.mark.parametrize("unverified_reason", ["", "No node here has this GPU."])
+def test_imported_results_are_run_again_only_where_the_release_is_verified(
+    client: Any, cast: factories.Cast, unverified_reason: str
+) -> None:
+    made = factories.release(name="elsewhere-1", publish=False)
+    release_actions.publish(made, unverified_reason)
+    stored = factories.judged_submission(cast.entrant, made, factories.offer(made))
+    Submission.objects.update(submitted_through=IMPORT)
+    client.force_login(cast.owner)
+    words = f"The results of submission #{stored.pk} were imported and cannot be rerun here: no node of this site has"
+    addresses = [stored.get_absolute_url(), stored.evaluations.first().get_absolute_url()]
+    for address in addresses:
+        text = page(client, address)
+        assert (f'action="{address}rerun/"' in text, words in text) == (not unverified_reason, bool(unverified_reason))
+    for address in reversed(addresses):
+        answer = markup(client.post(f"{address}rerun/", {"reason": "see it here"}, follow=True))
+        assert (f'role="status">{words}' in answer) == bool(unverified_reason)
+    assert Evaluation.objects.filter(state=EvaluationState.QUEUED).exists() == (not unverified_reason)
 
 
 def test_the_home_page_marks_them_too(client: Any, gpu: GpuSite) -> None:

@@ -10,6 +10,7 @@ from leaderboard.models import Decision, Flag
 from tests.factories import PASSWORD
 from tests.patience import SOON
 from tests.requirements import requires
+from tests.web.site.test_browser import AXE
 
 pytestmark = [requires("chromium"), pytest.mark.rest]
 SCREENSHOTS = os.environ.get("PODIUM_SCREENSHOTS", "")
@@ -39,6 +40,13 @@ def test_the_api_page_lists_the_operations_without_a_complaint(window: Any) -> N
     window.locator("#operations-submissions-submissions_create button").first.click()
     window.get_by_text("Send a solutions pack, a zip of folders, or typed code.").wait_for()
     keep_picture(window, "api")
+    window.evaluate(f"() => {{ {AXE.read_text(encoding='utf-8')}; window.axe = axe; }}")
+    for is_dark in (False, True):
+        if is_dark:
+            window.click("[data-theme-toggle]")
+        assert window.evaluate("() => document.documentElement.classList.contains('dark-mode')") is is_dark
+        found = window.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+        assert [f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in found["violations"]] == []
     assert window.complaints == []
 
 

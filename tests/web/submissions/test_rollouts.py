@@ -35,10 +35,15 @@ def first_passes(evaluation: Evaluation) -> Report:
 
 
 def generated(
-    entrant: Any, made: Release, n_samples: int = 2, judged: factories.Judge = first_passes, **extra: Any
+    entrant: Any,
+    made: Release,
+    n_samples: int = 2,
+    judged: factories.Judge = first_passes,
+    left_out: str = "",
+    **extra: Any,
 ) -> Submission:
     """Judged samples whose records say how they were generated: `extra` in place of GENERATED where it is given."""
-    task_ids = made.problems.values_list("task_id", flat=True)
+    task_ids = made.problems.exclude(slug=left_out).values_list("task_id", flat=True)
     lines = [
         packs.solution(task_id, f"exit 0 # {CODE} {n}") | (extra or GENERATED)
         for task_id in task_ids for n in range(n_samples)
@@ -342,3 +347,20 @@ def test_the_pages_of_a_submission_lead_to_its_rollouts(client: Client, stored: 
     evaluation = stored.evaluations.filter(sample__index=1).first()
     assert f"{reverse('rollouts', args=[stored.pk])}?problem=" in text(client, stored.get_absolute_url())
     assert "#sample-2" in text(client, evaluation.get_absolute_url())
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "said", "unsaid"), [(1, ">rollout</a>", "side by side"), (2, ">side by side</a>", "its rollout")]
+)
+def test_one_sample_stands_beside_nothing(
+    client: Client, cast: Cast, made: Release, n_samples: int, said: str, unsaid: str
+) -> None:
+    stored = generated(cast.entrant, made, n_samples, left_out="shell-1")
+    pages = [stored.get_absolute_url(), stored.evaluations.first().get_absolute_url(), page(stored)]
+    shown = [text(client, one) for one in [*pages, page(stored, problem="shell-0")]]
+    assert said in shown[0]
+    assert all(unsaid not in one.lower() for one in shown)
+    assert ">no sample</span>" in shown[0]
+    none = text(client, page(stored, problem="shell-1"))
+    assert f"The {n_samples} sample{'s' * (n_samples > 1)} of this problem" in none
+    assert "more sample" not in none

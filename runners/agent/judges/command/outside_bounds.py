@@ -100,7 +100,7 @@ def _alone(mode: AnyTimingMode, facts: ProfileFacts) -> Iterator[Finding]:
     if timed.launches == 0 and not (facts.memcpy_ms or facts.memset_ms):
         yield Finding("no_device_work", "Nothing ran on the device in what was timed.")
     if timed.unclosed:
-        yield Finding("open_range", f"A timed range was entered and never left, {timed.unclosed} times.")
+        yield Finding("open_range", f"Timed ranges that were entered and never left: {timed.unclosed}.")
     if 0 < timed.launches < timed.instances:
         yield Finding("idle_ranges", f"{timed.instances} timed ranges hold only {timed.launches} launches.")
     if facts.dropped_records:

@@ -8,10 +8,11 @@ from typing import Any
 from problems.spec.case import Case, is_held_out
 from problems.spec.function.manifest import ManifestCase
 from problems.spec.function.problem import FunctionProblem
+from problems.spec.function.shortest import LEAST_GO_MS, LEAST_MS
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.inside.orders import CaseReply, DeviceFacts, HowEnded
-from runners.agent.judges.function.sets import LEAST_GO_MS, many_sets_disagree, one_set_ms
+from runners.agent.judges.function.sets import many_sets_disagree, one_set_ms
 from runners.agent.judges.function.timed_cases import TimedCases
 from runners.agent.judges.judgement import PASSED, Ending, Finding
 from runners.agent.judges.roofline import CACHES, below_roofline
@@ -32,8 +33,6 @@ from runners.wire.protocol import (
 from scoring.median import MedianInterval, median_interval, processes_interval
 from scoring.throughput import least_ms
 
-LEAST_MS = 0.02
-"""The cost of a go itself is not known better: a shorter one counts as this one."""
 PRECISION = 0.005
 """In a `ranked` timing each process calls until the 95 % interval of its median is within this share of it."""
 DEVICE_PRECISION, DEVICE_SLACK_MS = 0.01, 0.001

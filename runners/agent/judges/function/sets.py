@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from problems.formats.functions.inside.arrays import ITEM_BYTES
 from problems.spec.function.manifest import MAX_INPUT_SETS, Manifest, ManifestCase
 from problems.spec.function.problem import FunctionProblem
+from problems.spec.function.shortest import LEAST_GO_MS
 from problems.spec.input_sets import WRONG_SETS
 from runners.agent.ground.errors import UnusableProblem
 from runners.agent.judges.function.contest import Contest
@@ -15,8 +16,6 @@ from runners.agent.judges.function.inside.orders import CaseReply
 from runners.agent.judges.judgement import Finding
 from runners.wire.protocol import Audience, CaseField, CaseReport
 
-LEAST_GO_MS = 0.2
-"""A shorter go says more of the go than of the solution: a case with such a baseline has no time for anybody."""
 MOST_FACTOR = 1.5
 """A call with one set may take so many times as long as one among several."""
 MEMORY_SHARE = 0.5

@@ -1,4 +1,4 @@
-"""`manage.py why SUBMISSION`: what its queued work waits for, a sentence for each queue."""
+"""`manage.py why SUBMISSION`: what its queued work, or its scores, wait for, a sentence for each queue."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -6,12 +6,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.models import EvaluationState, Submission
-from runners.fleet.queue.queue_place import queue_places
-from runners.fleet.queue.waiting import waits_of
+from runners.fleet.queue.waiting import waits_of_submission
 
 
 class Command(BaseCommand):
-    help = "Tell what a submission's queued work waits for."
+    help = "Tell what a submission's queued work, or its scores, wait for."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("submission", type=int, help="Its number, as in its page's address.")
@@ -24,5 +23,5 @@ class Command(BaseCommand):
         n_queued = live.filter(state=EvaluationState.QUEUED).count()
         n_running = live.filter(state=EvaluationState.LEASED).count()
         self.stdout.write(f"Submission {submission}: {n_queued} queued, {n_running} running.")
-        for wait in waits_of(queue_places(found)) if n_queued else []:
+        for wait in waits_of_submission(found, n_queued=n_queued, n_running=n_running):
             self.stdout.write(wait.words)
