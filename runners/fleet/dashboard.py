@@ -80,7 +80,8 @@ def served_tracks() -> QuerySet[Track]:
 
 @dashboard.register("leaderboard.view_track")
 def _unserved_tracks() -> Panel:
-    waiting = Job.objects.filter(has_takers(), state=JobState.QUEUED).exclude(track__in=served_tracks().values("pk")).order_by()
+    queued = Job.objects.filter(has_takers(), state=JobState.QUEUED)
+    waiting = queued.exclude(track__in=served_tracks().values("pk")).order_by()
     rows = waiting.values("track", "track__slug").annotate(n=Count("pk"), oldest=Min("queued_at")).order_by("oldest")
     found = list(rows)
     return Panel(

@@ -53,8 +53,8 @@ class Queue:
 def queues() -> list[Queue]:
     """One row per track, including those without jobs. Makes two queries, over open jobs only."""
     waiting = Q(state=JobState.QUEUED)
-    rows = Job.objects.filter(has_takers(), state__in=[JobState.QUEUED, JobState.LEASED]).order_by().values_list("track_id")
-    counts = rows.annotate(
+    jobs = Job.objects.filter(has_takers(), state__in=[JobState.QUEUED, JobState.LEASED]).order_by()
+    counts = jobs.values_list("track_id").annotate(
         queued=Count("pk", filter=waiting),
         running=Count("pk", filter=~waiting),
         oldest=Min("queued_at", filter=waiting),

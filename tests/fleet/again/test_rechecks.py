@@ -120,7 +120,7 @@ def test_a_recheck_calls_no_node_that_could_not_run_it(site: Site, client: Any, 
     assert told() == 4, "a node that works on rechecks counts beside what waits"
 
 
-def test_rechecks_for_which_no_node_is_granted_are_no_fault_of_the_fleet(site: Site, client: Any, settings: Any) -> None:
+def test_rechecks_that_no_granted_node_may_run_are_no_fault(site: Site, client: Any, settings: Any) -> None:
     enrolled = Node.objects.filter(joined_by=None)
     enrolled.update(service=Service.RETIRED)
     (node,) = nodes_of(site, "cluster", 1)
