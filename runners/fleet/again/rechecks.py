@@ -37,7 +37,7 @@ def has_takers() -> Q:
     others = NodeGrant.objects.filter(track=OuterRef("track"), stage=OuterRef("stage"))
     others = others.exclude(node__service=Service.RETIRED).exclude(node=OuterRef("apart_from"))
     others = others.filter(Q(node__joined_by=None) | ~Q(node__joined_by=OuterRef("apart_from__joined_by")))
-    return Q(apart_from=None) | Q(state=JobState.LEASED) | Q(stage=Stage.BUILD) | Exists(others)
+    return Q(apart_from=None) | Q(state=JobState.LEASED) | Q(stage=Stage.BUILD) | Q(Exists(others))
 
 
 def start_if_drawn(node: Node, evaluation: Evaluation, result_id: int) -> bool:

@@ -69,7 +69,7 @@ def explained(rows: Sequence[Queue]) -> list[Queue]:
     oldest = queued.filter(has_takers()).annotate(Min("queued_at"))
     waits = waits_of_queues({(track, stage): since for track, stage, since in oldest})
     for track, stage, n in queued.exclude(has_takers()).annotate(Count("pk")):
-        words = f"{n} second judgement{'s' * (n != 1)} of a joined node's results: for a node of another join token."
+        words = f"A node of another join token, or an enrolled one, is to judge again: {n} job{'s' * (n != 1)}."
         waits.setdefault(track, []).append(Wait(track, stage, words, is_stuck=False))
     return [replace(row, waits=waits.get(row.track.slug, [])) for row in rows]
 

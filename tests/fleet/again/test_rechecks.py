@@ -133,7 +133,7 @@ def test_rechecks_that_no_granted_node_may_run_are_no_fault(site: Site, client: 
     (queue,) = explained(queues())
     assert (queue.n_queued, queue.oldest_queued_at) == (0, None)
     assert [(wait.words, wait.is_stuck) for wait in queue.waits] == [
-        ("2 second judgements of a joined node's results: for a node of another join token.", False)
+        ("A node of another join token, or an enrolled one, is to judge again: 2 jobs.", False)
     ]
     assert queued_jobs() == {}, "no node is sent a message of what it may not run"
     enrolled.update(service=Service.IN_SERVICE)
