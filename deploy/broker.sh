@@ -10,7 +10,7 @@ account() { # name, password, permissions to configure, write, read
 (
     until rabbitmqctl --quiet await_startup --timeout 60 2>/dev/null; do sleep 1; done
     account podium "$PODIUM_BROKER_PASSWORD" '.*' '.*' '.*'
-    account nodes "$PODIUM_NODE_BROKER_PASSWORD" '' '^celeryev$' '.*'
+    account nodes "$PODIUM_NODE_BROKER_PASSWORD" '^celeryev$' '^celeryev$' '.*'
     rabbitmqctl --quiet delete_user guest 2>/dev/null || true
 ) &
 exec "$@"

@@ -173,12 +173,16 @@ class Agent:
             raise Reject(str(error), requeue=True) from error
 
     def _tell(self, task: "Task[Any, Any]", work: Work) -> None:
-        """Add the evaluation's name to the task's Celery events."""
-        if task.app.conf.worker_send_task_events:
+        """Add the evaluation's name to the task's Celery events. A job does not depend on the broker's taking it."""
+        if not task.app.conf.worker_send_task_events:
+            return
+        names = {"uuid": task.request.id, "evaluation": work.evaluation, "attempt": str(work.attempt)}
+        errors = task.app.connection_for_write()  # of this transport; it does not connect
+        try:
             with task.app.events.default_dispatcher(hostname=self._worker_name(work.rules.stage)) as dispatcher:
-                dispatcher.send(
-                    CLAIMED_EVENT, uuid=task.request.id, evaluation=work.evaluation, attempt=str(work.attempt)
-                )
+                dispatcher.send(CLAIMED_EVENT, **names)
+        except (*errors.connection_errors, *errors.channel_errors) as error:
+            logger.warning("the broker takes no event: %s", error)
 
     def _may_work(self) -> bool:
         return not (self._fitness.has(Obstacle.STOPPING) or self._fitness.has(Obstacle.DRAINED))

@@ -6,6 +6,7 @@ from django.urls import reverse
 from leaderboard.admin import dashboard
 from leaderboard.admin.dashboard import SHOWN_LINES, Panel, PanelLine
 from leaderboard.models import Rejudge, RejudgeState, Track
+from runners.fleet.again.rechecks import has_takers
 from runners.fleet.models import LAST_PRIORITY, Job, JobState, Node, NodeGrant, Service, online
 
 DRIFT_LIMIT = 0.02
@@ -79,7 +80,8 @@ def served_tracks() -> QuerySet[Track]:
 
 @dashboard.register("leaderboard.view_track")
 def _unserved_tracks() -> Panel:
-    waiting = Job.objects.filter(state=JobState.QUEUED).exclude(track__in=served_tracks().values("pk")).order_by()
+    queued = Job.objects.filter(has_takers(), state=JobState.QUEUED)
+    waiting = queued.exclude(track__in=served_tracks().values("pk")).order_by()
     rows = waiting.values("track", "track__slug").annotate(n=Count("pk"), oldest=Min("queued_at")).order_by("oldest")
     found = list(rows)
     return Panel(

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from amqp.exceptions import AccessRefused
+from celery.events import EventDispatcher
 
 from runners.agent import grading, upkeep
 from runners.agent.grading import Grader
@@ -42,6 +44,7 @@ from runners.wire.protocol import (
     Verdict,
     WireError,
 )
+from runners.wire.queues import CLAIMED_EVENT
 from tests.agent.machine import Machine, shell_problem
 from tests.agent.test_full_disk import Disk, on
 from tests.agent.wire_site import WireSite
@@ -531,6 +534,22 @@ def test_events_name_the_evaluation_the_node_and_the_verdict(site: WireSite, sta
     assert "4711" in succeeded["result"]
     assert "passed" in succeeded["result"]
     assert of_worker("worker-online")
+
+
+def test_an_event_that_the_broker_refuses_costs_no_job(
+    site: WireSite, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send = EventDispatcher.send
+
+    def refusing(self: EventDispatcher, kind: str, **about: Any) -> Any:
+        if kind == CLAIMED_EVENT:
+            raise AccessRefused("access to exchange 'celeryev' refused")
+        return send(self, kind, **about)
+
+    monkeypatch.setattr(EventDispatcher, "send", refusing)
+    start(events=True)
+    work = site.add(shell_problem(), GOOD)
+    site.wait_until(lambda: work.attempt in site.reports)
 
 
 def test_a_refusal_for_good_ends_the_node(site: WireSite, start: Start) -> None:

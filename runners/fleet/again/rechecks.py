@@ -6,7 +6,7 @@ waits for a person.
 
 import random
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from leaderboard.actions.rejudging.rejudge import REJUDGE_PRIORITY, shadows_of
 from leaderboard.models import Evaluation, Flag, RejudgeItem, Result
@@ -14,8 +14,8 @@ from leaderboard.models.curation.rejudge import Change
 from leaderboard.models.submissions.evaluation import OPEN_STATES
 from leaderboard.rows.shadows import NOT_JUDGED, compared
 from leaderboard.signals import evaluations_queued
-from runners.fleet.models import Attempt, Job, JobState, Node, Recheck
-from runners.wire.protocol import FlagScope, Purpose
+from runners.fleet.models import Attempt, Job, JobState, Node, NodeGrant, Recheck, Service
+from runners.wire.protocol import FlagScope, Purpose, Stage
 
 TIME_FACTOR = 1.25
 """A time that another node of the track finds to be off by more than this factor is flagged."""
@@ -29,6 +29,15 @@ def may_recheck(node: Node) -> Q:
     if node.joined_by_id is not None:
         own |= Q(apart_from__in=Node.objects.filter(joined_by=node.joined_by_id).values("pk"))
     return Q(apart_from=None) | ~own
+
+
+def has_takers() -> Q:
+    """The open jobs but those rechecks that no granted node may run: they wait for a node of another join token, or
+    one that an organiser enrols, which may never come."""
+    others = NodeGrant.objects.filter(track=OuterRef("track"), stage=OuterRef("stage"))
+    others = others.exclude(node__service=Service.RETIRED).exclude(node=OuterRef("apart_from"))
+    others = others.filter(Q(node__joined_by=None) | ~Q(node__joined_by=OuterRef("apart_from__joined_by")))
+    return Q(apart_from=None) | Q(state=JobState.LEASED) | Q(stage=Stage.BUILD) | Q(Exists(others))
 
 
 def start_if_drawn(node: Node, evaluation: Evaluation, result_id: int) -> bool:

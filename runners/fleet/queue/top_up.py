@@ -8,6 +8,7 @@ from celery import Celery
 from django.db.models import Count
 from kombu import Connection, Queue
 
+from runners.fleet.again.rechecks import has_takers
 from runners.fleet.models import Job, JobState, NodeGrant
 from runners.fleet.queue.messages import Place, publish, ready, remove
 from runners.fleet.worker.broker_faults import keep_of_queues
@@ -84,6 +85,6 @@ def queue_of(place: Place) -> Queue:
 
 
 def queued_jobs(**of: Any) -> dict[Place, int]:
-    jobs = Job.objects.filter(state=JobState.QUEUED, **of).order_by()
+    jobs = Job.objects.filter(has_takers(), state=JobState.QUEUED, **of).order_by()
     rows = jobs.values_list("track__slug", "stage").annotate(n=Count("pk"))
     return {(track, stage): n for track, stage, n in rows}

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db.models import Count, Min, Q
 
 from leaderboard.models import Track
+from runners.fleet.again.rechecks import has_takers
 from runners.fleet.models import Job, JobState, Node, Service, online
 from runners.fleet.queue.waiting import Wait, waits_of_queues
 
@@ -29,7 +30,7 @@ def fleet_state() -> FleetState:
         all=Count("pk"), online=Count("pk", filter=online()), disabled=Count("pk", filter=~Q(disabled_reason=""))
     )
     queued = Q(state=JobState.QUEUED)
-    jobs = Job.objects.filter(state__in=[JobState.QUEUED, JobState.LEASED]).aggregate(
+    jobs = Job.objects.filter(has_takers(), state__in=[JobState.QUEUED, JobState.LEASED]).aggregate(
         running=Count("pk", filter=Q(state=JobState.LEASED)),
         queued=Count("pk", filter=queued),
         oldest=Min("queued_at", filter=queued),
@@ -52,8 +53,8 @@ class Queue:
 def queues() -> list[Queue]:
     """One row per track, including those without jobs. Makes two queries, over open jobs only."""
     waiting = Q(state=JobState.QUEUED)
-    rows = Job.objects.filter(state__in=[JobState.QUEUED, JobState.LEASED]).order_by().values_list("track_id")
-    counts = rows.annotate(
+    jobs = Job.objects.filter(has_takers(), state__in=[JobState.QUEUED, JobState.LEASED]).order_by()
+    counts = jobs.values_list("track_id").annotate(
         queued=Count("pk", filter=waiting),
         running=Count("pk", filter=~waiting),
         oldest=Min("queued_at", filter=waiting),
@@ -63,9 +64,13 @@ def queues() -> list[Queue]:
 
 
 def explained(rows: Sequence[Queue]) -> list[Queue]:
-    """The rows with what their queues wait for. Makes seven queries."""
+    """The rows with what their queues wait for. Makes eight queries."""
     queued = Job.objects.filter(state=JobState.QUEUED).order_by().values_list("track__slug", "stage")
-    waits = waits_of_queues({(track, stage): oldest for track, stage, oldest in queued.annotate(Min("queued_at"))})
+    oldest = queued.filter(has_takers()).annotate(Min("queued_at"))
+    waits = waits_of_queues({(track, stage): since for track, stage, since in oldest})
+    for track, stage, n in queued.exclude(has_takers()).annotate(Count("pk")):
+        words = f"A node of another join token, or an enrolled one, is to judge again: {n} job{'s' * (n != 1)}."
+        waits.setdefault(track, []).append(Wait(track, stage, words, is_stuck=False))
     return [replace(row, waits=waits.get(row.track.slug, [])) for row in rows]
 
 

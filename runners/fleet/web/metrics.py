@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Count, F, Min, Q
+from django.db.models import Case, Count, F, Min, Q, Value, When
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -16,7 +16,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from leaderboard.models import ReleaseTrack
-from runners.fleet.models import LOST, UNBEGUN, Attempt, Job, JobState, Node, Pulse, Service
+from runners.fleet.again.rechecks import has_takers
+from runners.fleet.models import LOST, UNBEGUN, Attempt, AttemptState, Job, JobState, Node, Pulse, Service
 
 RECENT = timedelta(minutes=10)
 """Attempts that began within it tell how long jobs wait for a node; those that ended, how many were lost."""
@@ -38,16 +39,19 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def open_jobs(request: HttpRequest) -> HttpResponse:
-    """`{"open": n}`: queued and leased jobs of `?track=…&stage=…`, for an autoscaler. Answers as `metrics` does.
+    """`{"open": n}`: jobs of `?track=…&stage=…` for which an autoscaler keeps nodes. Answers as `metrics` does.
 
-    A queued recheck is not counted: the nodes that an autoscaler starts join with the token of the node whose result it
-    is, and may not run it, so it would start nodes without end. Another node takes it when it comes for other work.
+    Leases of joined nodes count beside queued jobs, because the autoscaler subtracts the nodes that it has started;
+    without queued jobs it needs no more of them. A queued recheck is not counted: those nodes join with the token of
+    the node whose result it is, and may not run it, so it would start nodes without end.
     """
     if refusal := _refusal(request):
         return refusal
     names = {"track__slug": request.GET.get("track", ""), "stage": request.GET.get("stage", "")}
-    jobs = Job.objects.filter(state__in=OPEN, **names).exclude(state=JobState.QUEUED, apart_from__isnull=False)
-    return JsonResponse({"open": jobs.count()})
+    n_queued = Job.objects.filter(state=JobState.QUEUED, apart_from=None, **names).count()
+    leased = Attempt.objects.filter(state=AttemptState.LEASED, node__joined_by__isnull=False)
+    leased = leased.filter(**{f"job__{name}": value for name, value in names.items()})
+    return JsonResponse({"open": n_queued and n_queued + leased.count()})
 
 
 def _refusal(request: HttpRequest) -> HttpResponse | None:
@@ -76,12 +80,13 @@ class _Site:
 
 def _of_jobs(now: datetime) -> Iterator[Metric]:
     count = GaugeMetricFamily(
-        "podium_jobs", "Open jobs, by track, stage and state.", labels=["track", "stage", "state"]
+        "podium_jobs", "Open jobs; those held are rechecks that no node may run.", labels=["track", "stage", "state"]
     )
     oldest = GaugeMetricFamily(
         "podium_oldest_queued_job_seconds", "Longest wait in a queue.", labels=["track", "stage"]
     )
-    rows = Job.objects.filter(state__in=OPEN).values_list("track__slug", "stage", "state")
+    told = Case(When(has_takers(), then=F("state")), default=Value("held"))
+    rows = Job.objects.filter(state__in=OPEN).annotate(told=told).values_list("track__slug", "stage", "told")
     for track, stage, state, n, since in rows.annotate(Count("pk"), Min("queued_at")).order_by():
         count.add_metric([track, stage, state], n)
         if state == JobState.QUEUED:

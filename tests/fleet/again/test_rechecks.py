@@ -8,11 +8,14 @@ from django.utils import timezone
 
 from leaderboard.models import Evaluation, Flag, Result, Submission
 from runners.fleet.attempts.claim import digest_of
-from runners.fleet.models import Job, JobState, Recheck
+from runners.fleet.models import Job, JobState, Node, Recheck, Service
 from runners.fleet.nodes.joining import join, make_token
+from runners.fleet.queue.top_up import queued_jobs
+from runners.fleet.web.fleet_state import explained, queues
 from runners.fleet.worker.score import score_reported
 from runners.wire.protocol import Provenance, Purpose, Report, Stage, Verdict
 from tests.fleet.site import Site, WireNode
+from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db]
 FAILED = Report(verdict=Verdict.TEST_FAILED, provenance=Provenance())
@@ -112,4 +115,27 @@ def test_a_recheck_calls_no_node_that_could_not_run_it(site: Site, client: Any, 
     assert (told(), judge_all(second)) == (0, 0)
     [other] = nodes_of(site, "elsewhere", 1, judged_again=0.0)
     assert len(other.take_up_to(10)) == 2
-    assert told() == 2, "it is counted while a node works on it"
+    assert told() == 0, "nothing waits"
+    site.submit({"a/1": ["exit 1"], "a/2": ["exit 1"]})
+    assert told() == 4, "a node that works on rechecks counts beside what waits"
+
+
+def test_rechecks_that_no_granted_node_may_run_are_no_fault(site: Site, client: Any, settings: Any) -> None:
+    enrolled = Node.objects.filter(joined_by=None)
+    enrolled.update(service=Service.RETIRED)
+    (node,) = nodes_of(site, "cluster", 1)
+    judge_all(node)
+    Job.objects.update(queued_at=timezone.now() - timedelta(days=3))
+    settings.METRICS_TOKEN = "of-the-scraper"
+    told = markup(client.get("/metrics", headers={"Authorization": "Bearer of-the-scraper"}))
+    assert f'podium_jobs{{stage="both",state="held",track="{site.track.slug}"}} 2.0' in told
+    assert "podium_oldest_queued_job_seconds{" not in told
+    (queue,) = explained(queues())
+    assert (queue.n_queued, queue.oldest_queued_at) == (0, None)
+    assert [(wait.words, wait.is_stuck) for wait in queue.waits] == [
+        ("A node of another join token, or an enrolled one, is to judge again: 2 jobs.", False)
+    ]
+    assert queued_jobs() == {}, "no node is sent a message of what it may not run"
+    enrolled.update(service=Service.IN_SERVICE)
+    assert queued_jobs() == {(site.track.slug, Stage.BOTH): 2}
+    assert judge_all(WireNode()) == 2

@@ -13,7 +13,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from leaderboard.models import ReleaseTrack
 from problems.models import Release
 from runners.fleet.models import Attempt, AttemptState, Job, JobState, Node
+from runners.fleet.nodes.joining import make_token
 from runners.fleet.worker import pulse
+from runners.wire.protocol import Stage
 from tests import factories
 from tests.markup import markup
 
@@ -101,18 +103,27 @@ def test_an_autoscaler_shows_the_token(client: Any, settings: Any, shown: str, s
     assert client.get("/metrics/jobs", headers={"Authorization": shown}).status_code == status
 
 
-def test_an_autoscaler_reads_the_open_jobs_of_one_queue(client: Any, settings: Any, queue: list[Job]) -> None:
+def test_an_autoscaler_reads_the_jobs_of_one_queue_without_those_of_nodes_that_it_did_not_start(
+    client: Any, settings: Any, queue: list[Job]
+) -> None:
     settings.METRICS_TOKEN = TOKEN
-    first, second, third, *_ = queue
-    Job.objects.filter(pk=first.pk).update(state=JobState.LEASED)
-    Job.objects.filter(pk=second.pk).update(state=JobState.DONE)
+    first, second, third, fourth, *others = queue
+    expires_at = timezone.now() + timedelta(days=1)
+    joined, _ = make_token(None, "cluster", [first.track], [Stage(first.stage)], 1, expires_at, 0.0)
+    for job, by in ((first, joined), (second, None)):
+        Job.objects.filter(pk=job.pk).update(state=JobState.LEASED)
+        node = factories.NodeFactory(joined_by=by)
+        Attempt.objects.create(job=job, node=node, number=1, token_digest=f"{job.pk}")
+    Job.objects.filter(pk=fourth.pk).update(state=JobState.DONE)
 
     def told(track: str, stage: str) -> Any:
         address = f"/metrics/jobs?track={track}&stage={stage}"
         return client.get(address, headers={"Authorization": f"Bearer {TOKEN}"}).json()
 
-    assert told(third.track.slug, third.stage) == {"open": len(queue) - 1}
+    assert told(third.track.slug, third.stage) == {"open": 1 + 1 + len(others)}
     assert told(third.track.slug, "run") == told("elsewhere", third.stage) == {"open": 0}
+    Job.objects.filter(state=JobState.QUEUED).update(state=JobState.DONE)
+    assert told(third.track.slug, third.stage) == {"open": 0}, "nothing waits, so no node is needed beside those there"
 
 
 def test_grafana_s_board_names_only_metrics_that_the_site_exports(scraped: Any, queue: list[Job]) -> None:
