@@ -27,8 +27,10 @@ site=$folder/deploy
 compose() { (cd "$site" && ${COMPOSE:-docker compose} -f compose.yaml ${STAND_INS:+-f compose.stand-ins.yaml} "$@"); }
 quietly() { "$@" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }; }
 remove() {
-    [ -n "${KEEP:-}" ] || { quietly compose down --volumes --remove-orphans; docker volume rm --force podium-drill-moved >/dev/null; }
-    rm -rf "$folder/demo" "$folder/copy" "$folder/earlier"
+    [ -z "${KEEP:-}" ] || return 0
+    quietly compose down --volumes --remove-orphans
+    docker volume rm --force podium-drill-moved >/dev/null
+    rm -rf "$folder"
 }
 trap remove EXIT
 trap 'exit 1' INT TERM
