@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SCALE = ((0.0, "#f4e9d8"), (0.25, "#bfd8c9"), (0.5, "#6fb3a9"), (0.75, "#2f7f86"), (1.0, "#123f5c"))
 """From sand to deep blue: falls evenly in lightness, so that it is read without colour too."""
 INKS = ("#000000", "#ffffff")
-"""Of the figures in light and in dark cells. Any colour contrasts with one of them by 4.5 to 1."""
+"""The colours of figures in light and in dark cells. Any colour contrasts with one of them by 4.5 to 1."""
 
 MAX_LETTERS = 28
 """Limit of a group's name below its column; the page's script cuts longer ones."""
