@@ -269,7 +269,9 @@ def test_a_release_says_how_many_cases_are_too_short_for_a_time(client: Any, sit
     ProblemTrack.objects.filter(problem=site.problem).update(timed_cases=[SMALL, LARGE])
     assert "checked and not timed" not in text_of(client, page)
     ProblemTrack.objects.filter(problem=site.problem).update(timed_cases=[LARGE])
-    words = "On cpu-test 1 case of 1 problem is checked and not timed for any entrant: the baseline takes less than 200 µs"
+    words = (
+        "On cpu-test 1 case of 1 problem is checked and not timed for any entrant: the baseline takes less than 200 µs"
+    )
     assert words in text_of(client, page)
 
 
