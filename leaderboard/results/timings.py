@@ -8,7 +8,7 @@ from leaderboard.models import Measurement, Result
 from leaderboard.results.rates import Ceilings, Rates, rates_of
 from leaderboard.site.numerals import MISSING, percent
 from problems.spec.case import Case
-from problems.spec.function.shortest import LEAST_MS
+from problems.spec.shortest import LEAST_MS
 from runners.wire.protocol import Clock, TimingPolicy
 
 DEVICE_LABELS: Mapping[str, tuple[str, str]] = {

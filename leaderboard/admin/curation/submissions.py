@@ -42,7 +42,8 @@ def _rerun_all(request: HttpRequest, submission: Submission, said: dict[str, Any
 
 def _cancel_each(request: HttpRequest, submissions: list[Submission], said: dict[str, Any]) -> Outcome:
     def one(submission: Submission) -> str:
-        return f"{submission}: {_cancel(request, submission, said)[0]}"
+        n = cancel(request.user, submission, said["reason"])
+        return f"{submission}: {numbered(n, 'evaluation')} withdrawn."
 
     return each_row(submissions, one)
 

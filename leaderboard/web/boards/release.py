@@ -20,9 +20,9 @@ from leaderboard.web.shared.paging import other_parameters, page_of
 from problems.models import Release
 from problems.spec.case import is_held_out
 from problems.spec.errors import RecordError
-from problems.spec.function.shortest import least_baseline_ms
 from problems.spec.kinds import Kind
 from problems.spec.ranking import checked_weights, weights_of_problems
+from problems.spec.shortest import least_baseline_ms
 
 SHOWN_ANSWERS = 50
 

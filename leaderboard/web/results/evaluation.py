@@ -35,8 +35,8 @@ from leaderboard.web.results.compiler_messages import errors_in, linked
 from leaderboard.web.results.place import place_of
 from leaderboard.web.results.transcript import shown_transcript
 from leaderboard.web.shared.lookups import evaluation_or_404
-from problems.spec.function.shortest import LEAST_MS, least_baseline_ms
 from problems.spec.kinds import SITE_KINDS, Kind
+from problems.spec.shortest import LEAST_MS, least_baseline_ms
 from problems.spec.solution import SourceFile
 from runners.wire.protocol import Clock, Role, Verdict, Witness
 

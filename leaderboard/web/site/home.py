@@ -24,7 +24,7 @@ from leaderboard.web.shared.lookups import tracks_of
 from leaderboard.web.site import demo, worked
 from leaderboard.web.site.lead import hardware_of, last_day, lead_columns, lead_of, open_problem
 from problems.models import Problem, Release, ReleaseState
-from problems.spec.function.shortest import LEAST_GO_MS, LEAST_MS
+from problems.spec.shortest import LEAST_GO_MS, LEAST_MS
 from scoring.metrics import SHOWN_ONLY, registry
 from scoring.rules import NEWEST, RULES
 from scoring.uncertainty import FEW_PROBLEMS

@@ -76,7 +76,7 @@ class Fleet:
 
     @property
     def scores_words(self) -> str:
-        """What results wait for that are in and have no scores yet."""
+        """The obstacle of results that are in and have no scores yet."""
         if not self.site_words:
             return "All results are in; their scores follow within seconds."
         return f"All results are in, and scores follow when the site's worker answers again. {self.site_words}"
@@ -166,8 +166,8 @@ def waits_of(places: Collection[QueuePlace]) -> list[Wait]:
 
 
 def waits_of_submission(submission: Submission, *, n_queued: int, n_running: int) -> list[Wait]:
-    """What the submission waits for, given its numbers of queued and running evaluations: a free node, or, once all
-    results are in, the site's worker, which computes their scores."""
+    """The obstacles of a submission with these numbers of queued and running evaluations: those of its queues, or, once
+    all results are in, that of the site's worker, which computes their scores."""
     if n_queued:
         return waits_of(queue_places(submission))
     unscored = Attempt.objects.filter(to_score=True, job__evaluation__submission=submission)

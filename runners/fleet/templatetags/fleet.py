@@ -29,7 +29,7 @@ def fleet_state() -> dict[str, Any]:
 
 @register.simple_tag
 def track_choices(boxes: Iterable[Any]) -> dict[str, Any]:
-    """For two parts of one form: the tracks to choose from, and the notice beside its buttons."""
+    """The tracks of a form to choose from, and the notice beside its buttons: two parts of the page."""
     return track_choices_context(boxes)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from problems.spec.function.shortest import LEAST_MS
 from problems.spec.record import ProblemRecord
+from problems.spec.shortest import LEAST_MS
 from runners.agent.judges.function import judge as function_judge
 from runners.agent.judges.function import plans
 from runners.agent.judges.function.contest import Contest

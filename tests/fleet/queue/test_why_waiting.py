@@ -203,6 +203,13 @@ def test_results_that_are_in_say_that_their_scores_wait_for_the_worker(
     assert capsys.readouterr().out == f"Submission {submission.pk}: 0 queued, 0 running.\n"
 
 
+def test_the_grants_of_a_node_are_told_in_words(site: Site) -> None:
+    for address in ("/nodes/", "/nodes/node-1/"):
+        shown = markup(Client().get(address))
+        assert f"<code>{site.track.slug}</code>" in shown
+        assert "build and run" in shown
+
+
 def told_of_scores(submission: Submission, capsys: pytest.CaptureFixture[str]) -> str:
     """The sentence that the command tells and the page, which asks again."""
     call_command("why", str(submission.pk))

@@ -88,7 +88,7 @@ def test_another_users_draft_is_not_shown(visit: Visit, site: FunctionSite) -> N
 def test_control_enter_runs_and_the_result_fills_in(visit: Visit) -> None:
     visit.type_code(function_site.CPP)
     visit.page.keyboard.press("Control+Enter")
-    visit.page.get_by_text("No node takes track cpu-test: none is granted it.").wait_for()
+    visit.page.get_by_text("No node takes track cpu-test: none is granted it.", exact=True).wait_for()
     assert Trial.objects.count() == 1
     outcome = report()
     log = LogText(text="solution.cpp:2:5: error: no\nother.cpp:9: fine\n<b>solution.cpp(3)</b>")
@@ -115,7 +115,7 @@ def test_on_a_phone_a_run_that_begins_is_scrolled_into_view(visit: Visit) -> Non
     run.scroll_into_view_if_needed()
     assert not is_in_view(visit)
     run.click()
-    visit.page.get_by_text("No node takes track cpu-test: none is granted it.").wait_for()
+    visit.page.get_by_text("No node takes track cpu-test: none is granted it.", exact=True).wait_for()
     assert is_in_view(visit)
     visit.page.evaluate("() => window.scrollTo(0, 0)")
     end_trial(Trial.objects.get(), report())
@@ -127,7 +127,7 @@ def test_a_run_beside_the_code_moves_nothing(visit: Visit) -> None:
     visit.page.locator("#trial").evaluate("trial => trial.scrollIntoView()")
     before = visit.page.evaluate("() => window.scrollY")
     visit.page.evaluate("() => document.querySelector('[data-run]').click()")
-    visit.page.get_by_text("No node takes track cpu-test: none is granted it.").wait_for()
+    visit.page.get_by_text("No node takes track cpu-test: none is granted it.", exact=True).wait_for()
     assert visit.page.evaluate("() => window.scrollY") == before
 
 

@@ -55,7 +55,7 @@ def test_every_page_of_a_function_problem_is_clean(chromium: Any, live: Any) -> 
     visit.open(site.page)
     visit.page.get_by_text("Sizes of the run").click()
     visit.page.get_by_role("button", name="Run one small case").click()
-    visit.page.get_by_text("No node takes track cpu-test: none is granted it.").wait_for()
+    visit.page.get_by_text("No node takes track cpu-test: none is granted it.", exact=True).wait_for()
     trial = Trial.objects.get()
     end_trial(trial, report())
     visit.page.get_by_text("1 of 2 elements are wrong").wait_for()

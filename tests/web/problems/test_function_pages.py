@@ -269,8 +269,11 @@ def test_a_release_says_how_many_cases_are_too_short_for_a_time(client: Any, sit
     ProblemTrack.objects.filter(problem=site.problem).update(timed_cases=[SMALL, LARGE])
     assert "checked and not timed" not in text_of(client, page)
     ProblemTrack.objects.filter(problem=site.problem).update(timed_cases=[LARGE])
-    words = "On cpu-test 1 case of 1 problem is checked and not timed for any entrant: the baseline takes less than 200 µs"
+    words = (
+        "On cpu-test 1 case of 1 problem is checked and not timed for any entrant: the baseline takes less than 200 µs"
+    )
     assert words in text_of(client, page)
+    assert "call of less than 20 µs counts as 20 µs" in text_of(client, reverse("about"))
 
 
 @pytest.mark.parametrize(

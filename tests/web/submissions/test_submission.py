@@ -26,3 +26,9 @@ def test_every_problem_is_on_some_page(client: Client, long_submission: Submissi
     second = markup(client.get(long_submission.get_absolute_url(), {"page": 2}))
     assert f"Problem number {PAGE_ROWS}<" in second
     assert f'hx-get="{reverse("submission_samples", args=[long_submission.pk])}?page=2"' in second
+
+
+def test_the_way_by_which_it_came_is_told_in_words(client: Client, long_submission: Submission) -> None:
+    for value, words in (("web", "on the site&#x27;s pages"), ("cli", "by the command podium")):
+        Submission.objects.filter(pk=long_submission.pk).update(submitted_through=value)
+        assert f"<dt>Sent</dt><dd>{words}</dd>" in markup(client.get(long_submission.get_absolute_url()))

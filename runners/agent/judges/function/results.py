@@ -8,7 +8,7 @@ from typing import Any
 from problems.spec.case import Case, is_held_out
 from problems.spec.function.manifest import ManifestCase
 from problems.spec.function.problem import FunctionProblem
-from problems.spec.function.shortest import LEAST_GO_MS, LEAST_MS
+from problems.spec.shortest import LEAST_GO_MS, LEAST_MS
 from runners.agent.judges.function.as_tensara import mean_as_tensara, rate_as_tensara_2025
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.inside.orders import CaseReply, DeviceFacts, HowEnded

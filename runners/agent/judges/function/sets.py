@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from problems.formats.functions.inside.arrays import ITEM_BYTES
 from problems.spec.function.manifest import MAX_INPUT_SETS, Manifest, ManifestCase
 from problems.spec.function.problem import FunctionProblem
-from problems.spec.function.shortest import LEAST_GO_MS
 from problems.spec.input_sets import WRONG_SETS
+from problems.spec.shortest import LEAST_GO_MS
 from runners.agent.ground.errors import UnusableProblem
 from runners.agent.judges.function.contest import Contest
 from runners.agent.judges.function.inside.orders import CaseReply
