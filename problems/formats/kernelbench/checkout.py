@@ -1,6 +1,7 @@
 """Finds the files of a set in KernelBench's form. They are read as text; nothing of them runs here."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -11,6 +12,11 @@ from problems.formats.errors import PackRefused
 from problems.formats.set_files import read_json, read_text, slug_of
 
 FUNCTIONAL, CONFIGURATION = "func_forward.py", "config_forward.json"
+_NUMBERED = re.compile(r"\d+_.*")
+_PARTS = {
+    part: re.compile(rf"^[ \t]*{part}\b", re.MULTILINE)
+    for part in ("class Model", "class ModelNew", "def get_inputs", "def get_init_inputs")
+}
 MOST_SETTINGS = 32
 Setting = tuple[Mapping[str, Any], Mapping[str, Any]]
 """Keyword arguments of the constructor and of `get_inputs`."""
@@ -18,7 +24,7 @@ Setting = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class SetFile:
-    """One problem's file. `refused` says why it could not even be read as text."""
+    """One problem's file. `refused` says why it is none before anything of it runs, `remedy` what would help."""
 
     slug: str
     group: str
@@ -27,10 +33,14 @@ class SetFile:
     text: str = ""
     settings: tuple[Setting, ...] = (({}, {}),)
     refused: str = ""
+    remedy: str = "correct the file"
 
 
 def set_files(root: Path) -> list[SetFile]:
-    """The files with a `Model` below a folder, in the order of their paths. Raises PackRefused if there is none."""
+    """The problems' files below a folder, in the order of their paths. Raises PackRefused if there is none.
+
+    These are the files with a class Model, and those that are named as KernelBench names its problems.
+    """
     found = list(_files(root))
     if not found:
         words = "holds no file with a class Model and a function get_inputs"
@@ -51,14 +61,29 @@ def _files(root: Path) -> Iterator[SetFile]:
         except PackRefused as refused:
             yield SetFile(slug_of(root.name, source), _group(root, path), source, refused=str(refused))
             continue
-        if "class Model" in text and "def get_inputs" in text:
+        if _is_problem(path, text):
             yield _set_file(root, path, source, text)
+
+
+def _is_problem(path: Path, text: str) -> bool:
+    """Whether a file is meant as a problem, even if it was cut off."""
+    is_named_so = path.name == FUNCTIONAL or _NUMBERED.fullmatch(path.name) is not None
+    return bool(_PARTS["class Model"].search(text) or (is_named_so and not _PARTS["class ModelNew"].search(text)))
+
+
+def _lacks(path: Path, text: str) -> list[str]:
+    """The parts that a problem's file must have and this one has not. Files of a level have all."""
+    needed = ["class Model", "def get_inputs", *(["def get_init_inputs"] if _NUMBERED.fullmatch(path.name) else [])]
+    return [part for part in needed if not _PARTS[part].search(text)]
 
 
 def _set_file(root: Path, path: Path, source: str, text: str) -> SetFile:
     is_functional = path.name == FUNCTIONAL
     named = str(Path(source).parent) if is_functional else source
     slug, group = slug_of(root.name, named), _group(root, path.parent if is_functional else path)
+    if lacking := _lacks(path, text):
+        words = f"has no `{'` and no `'.join(lacking)}` in its {len(text.splitlines())} lines"
+        return SetFile(slug, group, source, refused=words, remedy="fetch the file again, as it may be cut off")
     if not is_functional or not (path.parent / CONFIGURATION).exists():
         return SetFile(slug, group, source, text)
     try:
