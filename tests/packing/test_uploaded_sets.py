@@ -119,6 +119,32 @@ def test_a_model_that_downloads_or_loops_is_refused(
     assert words in made.report[0]["words"]
 
 
+LOOPS = {
+    PackingKind.SOL_EXECBENCH: (
+        "set/gated-rows/definition.json", "rows, width = axes", "while True: pass\\n    rows, width = axes",
+    ),
+    PackingKind.LEETGPU: (
+        "set/easy/1_clipped_sum/challenge.py", "fixed = self._test", "while True: pass\n        fixed = self._test",
+    ),
+}  # fmt: skip
+
+
+@confined
+@needs_torch
+@pytest.mark.parametrize("kind", LOOPS)
+def test_a_generator_that_loops_is_refused_and_the_rest_is_read(cast: Any, settings: Any, kind: PackingKind) -> None:
+    settings.PACKING_PROBLEM_SECONDS = 20
+    path, given, looping = LOOPS[kind]
+    files = example(kind)
+    text = files[path].decode()
+    assert given in text
+    made = read(cast.organiser, kind, files | {path: text.replace(given, looping).encode()})
+    (row,) = [one for one in made.report if one["state"] == "refused"]
+    assert f"set/{row['source']}" == path
+    assert "took longer than 20 s" in row["words"]
+    assert (made.state, made.n_problems) == ("done", 1)
+
+
 @confined
 @needs_torch
 @pytest.mark.parametrize("kind", NAMES)
