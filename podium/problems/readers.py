@@ -92,7 +92,7 @@ class _NotRead(ValueError):
 def _cases(file: SetFile, answer: SandboxedAnswer | None) -> Sequence[kernelbench_records.Case]:
     """The cases that the sandbox describes, one for each setting. Raises _NotRead."""
     if answer is None:
-        raise _NotRead(file.refused, file.remedy)
+        raise _NotRead(file.refused, file.remedy, file.line)
     if answer.fault:
         raise _NotRead(answer.fault, "make it end by itself, and soon")
     try:

@@ -120,7 +120,8 @@ def model(constructor: str = "pass", forward: str = "pass", inputs: str = "pass"
         (model(inputs="return 7"), 0, "`get_inputs` raised TypeError"),
         (model(inputs="return ['text']"), 0, "`x` is str"),
         ("class Model: pass\ndef get_inputs(:\n", 2, "SyntaxError"),
-        ("import transformers\nclass Model: pass\ndef get_inputs(): pass\n", 1, "transformers"),
+        ("import transformers\n" + model(), 1, "transformers"),
+        (model().replace("return []", "return ["), 20, "SyntaxError"),
     ],
 )
 def test_a_model_that_cannot_be_a_problem_is_refused_in_words(

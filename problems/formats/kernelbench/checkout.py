@@ -1,5 +1,6 @@
 """Finds the files of a set in KernelBench's form. They are read as text; nothing of them runs here."""
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -34,6 +35,7 @@ class SetFile:
     settings: tuple[Setting, ...] = (({}, {}),)
     refused: str = ""
     remedy: str = "correct the file"
+    line: int = 0
 
 
 def set_files(root: Path) -> list[SetFile]:
@@ -77,13 +79,25 @@ def _lacks(path: Path, text: str) -> list[str]:
     return [part for part in needed if not _PARTS[part].search(text)]
 
 
+def _broken_at(text: str) -> tuple[int, str]:
+    """The line and the words of a text's first fault of syntax; 0 and "" if it has none."""
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return error.lineno or 0, f" (SyntaxError: {error.msg})"
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return 0, ""
+
+
 def _set_file(root: Path, path: Path, source: str, text: str) -> SetFile:
     is_functional = path.name == FUNCTIONAL
     named = str(Path(source).parent) if is_functional else source
     slug, group = slug_of(root.name, named), _group(root, path.parent if is_functional else path)
     if lacking := _lacks(path, text):
-        words = f"has no `{'` and no `'.join(lacking)}` in its {len(text.splitlines())} lines"
-        return SetFile(slug, group, source, refused=words, remedy="fetch the file again, as it may be cut off")
+        line, fault = _broken_at(text)
+        words = f"has no `{'` and no `'.join(lacking)}` in its {len(text.splitlines())} lines{fault}"
+        return SetFile(slug, group, source, refused=words, remedy="fetch it again, as it may be cut off", line=line)
     if not is_functional or not (path.parent / CONFIGURATION).exists():
         return SetFile(slug, group, source, text)
     try:
