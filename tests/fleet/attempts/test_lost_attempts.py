@@ -124,6 +124,17 @@ def test_three_losses_on_one_node_are_not_enough_once_another_serves(site: Site,
     assert second.take()["number"] == work["number"] + 1
 
 
+def test_three_losses_on_two_nodes_are_enough_though_a_third_serves(
+    site: Site, node: WireNode, second: WireNode
+) -> None:
+    add_node("node-3", site.track, "third")
+    WireNode(token="third").hello()
+    lose(node)
+    lose(node)
+    lose(second)
+    assert Result.objects.get().verdict == "platform_error"
+
+
 def test_other_jobs_are_not_held_up_by_one_that_waits_for_another_node(
     site: Site, node: WireNode, second: WireNode
 ) -> None:
