@@ -121,7 +121,7 @@ def model(constructor: str = "pass", forward: str = "pass", inputs: str = "pass"
         (model(inputs="return ['text']"), 0, "`x` is str"),
         ("class Model: pass\ndef get_inputs(:\n", 2, "SyntaxError"),
         ("import transformers\n" + model(), 1, "transformers"),
-        (model().replace("return []", "return ["), 20, "SyntaxError"),
+        (model().replace("return []", "return ["), 21, "SyntaxError"),
     ],
 )
 def test_a_model_that_cannot_be_a_problem_is_refused_in_words(

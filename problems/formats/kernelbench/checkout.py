@@ -2,7 +2,6 @@
 
 import ast
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -13,11 +12,7 @@ from problems.formats.errors import PackRefused
 from problems.formats.set_files import read_json, read_text, slug_of
 
 FUNCTIONAL, CONFIGURATION = "func_forward.py", "config_forward.json"
-_NUMBERED = re.compile(r"\d+_.*")
-_PARTS = {
-    part: re.compile(rf"^[ \t]*{part}\b", re.MULTILINE)
-    for part in ("class Model", "class ModelNew", "def get_inputs", "def get_init_inputs")
-}
+MODEL, SOLUTION, INPUTS, INIT_INPUTS = "class Model", "class ModelNew", "def get_inputs", "def get_init_inputs"
 MOST_SETTINGS = 32
 Setting = tuple[Mapping[str, Any], Mapping[str, Any]]
 """Keyword arguments of the constructor and of `get_inputs`."""
@@ -69,14 +64,26 @@ def _files(root: Path) -> Iterator[SetFile]:
 
 def _is_problem(path: Path, text: str) -> bool:
     """Whether a file is meant as a problem, even if it was cut off."""
-    is_named_so = path.name == FUNCTIONAL or _NUMBERED.fullmatch(path.name) is not None
-    return bool(_PARTS["class Model"].search(text) or (is_named_so and not _PARTS["class ModelNew"].search(text)))
+    is_named_so = path.name == FUNCTIONAL or _is_numbered(path)
+    return _has(text, MODEL) or (is_named_so and not _has(text, SOLUTION))
 
 
 def _lacks(path: Path, text: str) -> list[str]:
     """The parts that a problem's file must have and this one has not. Files of a level have all."""
-    needed = ["class Model", "def get_inputs", *(["def get_init_inputs"] if _NUMBERED.fullmatch(path.name) else [])]
-    return [part for part in needed if not _PARTS[part].search(text)]
+    needed = [MODEL, INPUTS, INIT_INPUTS] if _is_numbered(path) else [MODEL, INPUTS]
+    return [part for part in needed if not _has(text, part)]
+
+
+def _has(text: str, part: str) -> bool:
+    """Whether a line of the text begins with this class or function."""
+    beginnings = tuple(f"{part}{end}" for end in "(: ")
+    return any(line.lstrip().startswith(beginnings) for line in text.splitlines())
+
+
+def _is_numbered(path: Path) -> bool:
+    """Whether a file is named as those of a level, as 12_Softmax.py."""
+    number, mark, _ = path.name.partition("_")
+    return bool(mark) and number.isdigit()
 
 
 def _broken_at(text: str) -> tuple[int, str]:
