@@ -18,7 +18,7 @@ MAX_WORDS = {
     "CHANGELOG.md": 600,
     "docs/architecture.md": 800,
     "docs/benchmarks.md": 1800,
-    "docs/node-operators.md": 3400,
+    "docs/node-operators.md": 2000,
     "docs/scoring.md": 2500,
 }
 MAX_WORDS_OF_A_DECISION = 250

@@ -9,6 +9,7 @@ from leaderboard.boards.query import ALL_GROUPS, BoardQuery
 from leaderboard.boards.written import interval_words, margin, written
 from leaderboard.models import Standing
 from leaderboard.models.boards.estimates import figure_of, figure_of_group, part_of
+from leaderboard.results.measured import last_day_of
 from leaderboard.site.numerals import MISSING, dollars, numbered, percent, ratio, tokens
 from scoring import metrics
 from scoring.metrics import PASS_AT_1, Metric, Need
@@ -131,13 +132,8 @@ def _day(row: Row) -> str | None:
     return f"{max(finished, chosen).astimezone(UTC):%Y-%m-%d}"
 
 
-def _measured_day(row: Row) -> str | None:
-    """The last day on which imported results were measured elsewhere; None if they do not say, and for others."""
-    return str((row["submission__measured_where"] or {}).get("last_day", "")) or None
-
-
 def _day_cell(row: Row) -> Cell:
-    day, measured = _day(row), _measured_day(row)
+    day, measured = _day(row), last_day_of(row["submission__measured_where"])
     note = "" if row["submission__measured_where"] is None else "Imported; when it was measured is not recorded."
     note = f"Imported; measured until {measured}." if measured else note
     if day is None:
@@ -229,7 +225,7 @@ SAMPLES = Column(
 )  # fmt: skip
 DATE = Column(
     "date", "Date", "Day (UTC) from whose end on the board of a date has this row: it had finished and was chosen.",
-    _day, _day_cell, exported=lambda row: {"measured_until": _measured_day(row)},
+    _day, _day_cell, exported=lambda row: {"measured_until": last_day_of(row["submission__measured_where"]) or None},
 )  # fmt: skip
 
 

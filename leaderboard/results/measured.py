@@ -48,6 +48,11 @@ def _parts(where: Mapping[str, Any] | None) -> tuple[list[str], str, str]:
     return list(known.get("machines", ())), str(known.get("first_day", "")), str(known.get("last_day", ""))
 
 
+def last_day_of(where: Mapping[str, Any] | None) -> str:
+    """The last day on which imported results were measured; empty if they do not say, and for others."""
+    return _parts(where)[2]
+
+
 def together(wheres: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
     """The places and days of several submissions in one."""
     parts = [_parts(where) for where in wheres]

@@ -1,6 +1,6 @@
 """Reads the sets of each form into function problems' folders. A set's code runs in the sandbox alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -92,7 +92,7 @@ class _NotRead(ValueError):
 def _cases(file: SetFile, answer: SandboxedAnswer | None) -> Sequence[kernelbench_records.Case]:
     """The cases that the sandbox describes, one for each setting. Raises _NotRead."""
     if answer is None:
-        raise _NotRead(file.refused, "correct the file")
+        raise _NotRead(file.refused, file.remedy, file.line)
     if answer.fault:
         raise _NotRead(answer.fault, "make it end by itself, and soon")
     try:
@@ -123,15 +123,26 @@ def _definition(root: Path, file: SetDefinitionFile, device: str, dialect: Diale
 
 def _leetgpu(root: Path, device: str, sandbox: Sandbox, bounds: CallBounds | None) -> SetRead:
     paths = leetgpu.challenge_files(root)
-    texts = [read_text(path) for path in paths]
-    jobs = [SandboxedCall("leetgpu_inside.describe:description", (text,)) for text in texts]
-    answers = call_each(sandbox, jobs, warm=WARM, bounds=bounds)
-    rows = zip(paths, texts, answers, strict=True)
-    return SetRead([_challenge(root, *row, device) for row in rows], leetgpu.TERMS)
+    texts = [_text_or_refusal(path) for path in paths]
+    jobs = [SandboxedCall("leetgpu_inside.describe:description", (text,)) for text in texts if isinstance(text, str)]
+    answers = iter(call_each(sandbox, jobs, warm=WARM, bounds=bounds))
+    return SetRead([_challenge(root, *row, answers, device) for row in zip(paths, texts, strict=True)], leetgpu.TERMS)
 
 
-def _challenge(root: Path, path: Path, text: str, answer: SandboxedAnswer, device: str) -> ProblemRead:
+def _text_or_refusal(path: Path) -> str | PackRefused:
+    try:
+        return read_text(path)
+    except PackRefused as fault:
+        return fault
+
+
+def _challenge(
+    root: Path, path: Path, text: str | PackRefused, answers: Iterator[SandboxedAnswer], device: str
+) -> ProblemRead:
     slug, source = slug_of(path.parent.name), str(path.relative_to(root))
+    if isinstance(text, PackRefused):
+        return refused(slug, source, text.message, "correct the file")
+    answer = next(answers)
     if answer.fault:
         return refused(slug, source, answer.fault, "make it end by itself, and soon")
     try:

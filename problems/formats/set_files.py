@@ -11,6 +11,19 @@ MOST_BYTES = 2 * MEBIBYTE
 MOST_LINES_BYTES = 64 * MEBIBYTE
 
 
+def path_within(root: Path, name: str) -> Path:
+    """The path of a file that a set names. Raises PackRefused if it is not within the set's folder."""
+    path = root / name
+    try:
+        path.exists()
+        is_within = path.resolve().is_relative_to(root.resolve())
+    except (OSError, ValueError) as error:
+        raise PackRefused("bad_path", f"names the file {name[:100]!r}, which cannot be one") from error
+    if not is_within:
+        raise PackRefused("bad_path", f"names the file {name[:100]!r}, which is outside of the set")
+    return path
+
+
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
     """A file's text. Raises PackRefused if it is a link, too large, absent or no UTF-8."""
     if path.is_symlink() or not path.is_file():

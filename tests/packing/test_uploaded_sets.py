@@ -19,6 +19,7 @@ from problems.models import Release
 from tests import factories
 from tests.admin.pages import signed_in, text
 from tests.packing.uploads import now, tarred
+from tests.problem_sets.bad_sets import BAD, WORKLOAD, definition, trace, workload
 from tests.problem_sets.torches import needs_torch
 from tests.requirements import requires
 
@@ -29,7 +30,6 @@ NAMES = {
     PackingKind.KERNELBENCH: "kernelbench", PackingKind.FLASHINFER: "flashinfer",
     PackingKind.SOL_EXECBENCH: "sol-execbench", PackingKind.LEETGPU: "leetgpu",
 }  # fmt: skip
-DEFINITION, WORKLOAD = "f/definitions/scale/scaled.json", "f/workloads/scale/scaled.jsonl"
 
 
 @pytest.fixture(autouse=True)
@@ -42,72 +42,18 @@ def example(kind: PackingKind) -> dict[str, bytes]:
     return {f"set/{path.relative_to(root)}": path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def archive(files: Mapping[str, str | bytes]) -> bytes:
-    return tarred({name: one.decode("latin-1") if isinstance(one, bytes) else one for name, one in files.items()})
-
-
 def read(user: Any, kind: PackingKind, files: Mapping[str, str | bytes], device: str = "cpu") -> Packing:
     """The upload once the worker has read it."""
-    made = pack_uploads.upload(user, kind, "set.tar.gz", archive(files), "spring-1", device)
+    made = pack_uploads.upload(user, kind, "set.tar.gz", tarred(files), "spring-1", device)
     assert step.pack_next()
     return now(made)
-
-
-def definition(**changes: Any) -> dict[str, Any]:
-    """A definition in FlashInfer's form: rows times a number."""
-    made: dict[str, Any] = {
-        "name": "scaled", "op_type": "scale", "description": "Rows times two.",
-        "axes": {"rows": {"type": "var"}, "width": {"type": "const", "value": 8}},
-        "inputs": {"x": {"shape": ["rows", "width"], "dtype": "float32"}},
-        "outputs": {"y": {"shape": ["rows", "width"], "dtype": "float32"}},
-        "reference": "import torch\n\n\ndef run(x):\n    return x * 2\n",
-    }  # fmt: skip
-    return made | changes
-
-
-def workload(**changes: Any) -> dict[str, Any]:
-    inner = {"uuid": "one", "axes": {"rows": 4}, "inputs": {"x": {"type": "random"}}} | changes
-    return {"definition": "scaled", "solution": None, "workload": inner, "evaluation": None}
-
-
-def trace(made: Any = None, case: Any = None, **more: str | bytes) -> dict[str, str | bytes]:
-    """A set of one definition and one workload."""
-    one = made if isinstance(made, str) else json.dumps(made or definition())
-    return {DEFINITION: one, WORKLOAD: json.dumps(case or workload()) + "\n", **more}
-
-
-def declared(n_bytes: int) -> bytes:
-    """A safetensors file that declares this many bytes of data and has none."""
-    header = json.dumps({"x": {"dtype": "F32", "shape": [n_bytes // 4], "data_offsets": [0, n_bytes]}}).encode()
-    return len(header).to_bytes(8, "little") + header
-
-
-def recorded(path: str = "blob/x.safetensors") -> dict[str, Any]:
-    return workload(inputs={"x": {"type": "safetensors", "path": path, "tensor_key": "x"}})
-
-
-BAD: dict[str, tuple[dict[str, str | bytes], str]] = {
-    "truncated JSON": (trace(json.dumps(definition())[:100]), "Unterminated string"),
-    "a data type that is none": (
-        trace(definition(inputs={"x": {"shape": ["rows", "width"], "dtype": "float7"}})), "float7",
-    ),
-    "a length that contradicts a constant axis": (trace(case=workload(axes={"rows": 4, "width": 9})), "width"),
-    "an axis that nothing declares": (
-        trace(definition(outputs={"y": {"shape": ["rows", "height"], "dtype": "float32"}})), "height",
-    ),
-    "10 GB in 100 bytes": (
-        trace(case=recorded(), **{"f/blob/x.safetensors": declared(10**10)}), "10000000000 bytes of data",
-    ),
-    "recorded data outside the set": (trace(case=recorded("../../../../etc/passwd")), "etc/passwd"),
-    "a workload cut short": (trace() | {WORKLOAD: json.dumps(workload())[:60]}, "Unterminated"),
-}  # fmt: skip
 
 
 @confined
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_set_is_refused_in_words_and_nothing_is_stored(cast: Any, name: str) -> None:
-    files, words = BAD[name]
-    made = read(cast.organiser, PackingKind.FLASHINFER, files)
+    form, files, words = BAD[name]
+    made = read(cast.organiser, PackingKind(form), files)
     assert (made.state, made.code, made.pack_sha256) == ("failed", "no_problems", "")
     (row,) = made.report
     assert row["state"] == "refused"
@@ -173,11 +119,36 @@ def test_a_model_that_downloads_or_loops_is_refused(
     assert words in made.report[0]["words"]
 
 
+LOOPS = {
+    PackingKind.SOL_EXECBENCH: (
+        "set/gated-rows/definition.json", "rows, width = axes", "while True: pass\\n    rows, width = axes",
+    ),
+    PackingKind.LEETGPU: (
+        "set/easy/1_clipped_sum/challenge.py", "fixed = self._test", "while True: pass\n        fixed = self._test",
+    ),
+}  # fmt: skip
+
+
+@confined
+@needs_torch
+@pytest.mark.parametrize("kind", LOOPS)
+def test_a_generator_that_loops_is_refused(cast: Any, settings: Any, kind: PackingKind) -> None:
+    settings.PACKING_PROBLEM_SECONDS = 20
+    path, given, looping = LOOPS[kind]
+    files = example(kind)
+    text = files[path].decode()
+    assert given in text
+    made = read(cast.organiser, kind, files | {path: text.replace(given, looping).encode()})
+    (row,) = [one for one in made.report if f"set/{one['source']}" == path]
+    assert (row["state"], row["words"]) == ("refused", "took longer than 20 s")
+    assert made.n_problems < len(made.report)
+
+
 @confined
 @needs_torch
 @pytest.mark.parametrize("kind", NAMES)
 def test_each_form_becomes_a_pack_of_its_two_problems(cast: Any, kind: PackingKind) -> None:
-    made = read(cast.organiser, kind, {name: one.decode("latin-1") for name, one in example(kind).items()})
+    made = read(cast.organiser, kind, example(kind))
     assert (made.state, made.faults, made.n_problems) == ("done", [], 2)
     assert made.counts["refused"] == 0
     assert blobs.uploads().has(made.pack_sha256)
@@ -198,11 +169,11 @@ def test_a_part_of_a_set_is_read_and_the_rest_is_refused_by_line(cast: Any) -> N
 @pytest.mark.parametrize("kind", NAMES)
 def test_an_archive_of_something_else_is_refused_at_once(cast: Any, kind: PackingKind) -> None:
     with pytest.raises(Refused, match=r"The archive has no .* among its 1 files"):
-        pack_uploads.upload(cast.organiser, kind, "set.tar.gz", archive({"set/readme.md": "words"}), "spring-1")
+        pack_uploads.upload(cast.organiser, kind, "set.tar.gz", tarred({"set/readme.md": "words"}), "spring-1")
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused_at_once(cast: Any) -> None:
-    bomb = archive({"set/1_Big.py": "#" * (300 << 20)})
+    bomb = tarred({"set/1_Big.py": "#" * (300 << 20)})
     with pytest.raises(PackRefused):
         pack_uploads.upload(cast.organiser, PackingKind.KERNELBENCH, "set.tar.gz", bomb, "spring-1")
 

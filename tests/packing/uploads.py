@@ -25,13 +25,14 @@ def zipped(files: Mapping[str, str]) -> bytes:
     return file.getvalue()
 
 
-def tarred(files: Mapping[str, str], mode: Any = "w:gz") -> bytes:
+def tarred(files: Mapping[str, str | bytes], mode: Any = "w:gz") -> bytes:
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode=mode) as archive:
         for name, text in files.items():
+            content = text.encode() if isinstance(text, str) else text
             info = tarfile.TarInfo(name)
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
     return file.getvalue()
 
 

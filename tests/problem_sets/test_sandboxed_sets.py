@@ -17,6 +17,7 @@ from problems.formats.problem_sets import ProblemRead
 from runners.agent.sandbox import Sandbox, choose
 from tests.formats.functions.definitions import SOFTMAX
 from tests.formats.pmpp.layouts import lay_out
+from tests.problem_sets.bad_sets import BAD, LEVEL_FILE
 from tests.problem_sets.torches import needs_torch
 from tests.requirements import requires
 from tests.warm_podium import run_podium
@@ -119,7 +120,8 @@ def model(constructor: str = "pass", forward: str = "pass", inputs: str = "pass"
         (model(inputs="return 7"), 0, "`get_inputs` raised TypeError"),
         (model(inputs="return ['text']"), 0, "`x` is str"),
         ("class Model: pass\ndef get_inputs(:\n", 2, "SyntaxError"),
-        ("import transformers\nclass Model: pass\ndef get_inputs(): pass\n", 1, "transformers"),
+        ("import transformers\n" + model(), 1, "transformers"),
+        (model().replace("return []", "return ["), 21, "SyntaxError"),
     ],
 )
 def test_a_model_that_cannot_be_a_problem_is_refused_in_words(
@@ -135,15 +137,21 @@ def podium(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return run_podium(["problems", *words], os.environ | {"NO_COLOR": "1"}, folder)
 
 
-def test_nothing_is_written_if_nothing_can_be_read(tmp_path: Path) -> None:
-    (tmp_path / "set/definitions").mkdir(parents=True)
-    (tmp_path / "set/definitions/one.json").write_text('{"name": ')
-    done = podium(
-        tmp_path, "import", "flashinfer", "set", "--out", "made.tar.gz", "--folders", "made", "--sandbox", "bubblewrap"
-    )
-    assert done.returncode == 2
-    assert "nothing was written" in done.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["set"]
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_set_is_refused_in_words_and_nothing_is_written(tmp_path: Path, name: str) -> None:
+    form, files, words = BAD[name]
+    for path, content in files.items():
+        (tmp_path / "set" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "set" / path).write_bytes(content.encode() if isinstance(content, str) else content)
+    root = "set/f" if form == "flashinfer" else "set"
+    targets = ("--out", "made.tar.gz", "--folders", "made", "--report", "report.json")
+    done = podium(tmp_path, "import", form, root, *targets, "--sandbox", "bubblewrap")
+    assert (done.returncode, "nothing was written" in done.stderr) == (2, True), done.stderr
+    (row,) = json.loads((tmp_path / "report.json").read_text())
+    assert words in row["refused"]
+    assert row["source"] in next(iter(files))
+    assert row["remedy"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "set"]
 
 
 @needs_torch
@@ -175,6 +183,20 @@ def test_solutions_of_the_other_form_pass_and_fail_as_they_must(tmp_path: Path) 
         rows = [json.loads(line) for line in graded.read_text().splitlines()]
         verdicts[name] = [row["podium"]["verdict"] for row in rows]
     assert verdicts == {"solutions": ["passed"] * 2, "known-bad": ["wrong_answer"] * 2}
+
+
+def test_a_file_of_a_level_is_in_the_report_wherever_it_was_cut_off(tmp_path: Path) -> None:
+    (tmp_path / "level2").mkdir()
+    (tmp_path / "level2/1_Whole.py").write_text(LEVEL_FILE)
+    (tmp_path / "level2/2_Solution.py").write_text(LEVEL_FILE.replace("class Model(", "class ModelNew("))
+    (tmp_path / "level2/helpers.py").write_text("import torch\n")
+    for end in range(LEVEL_FILE.index("get_init_inputs")):
+        (tmp_path / "level2/9_Cut.py").write_text(LEVEL_FILE[:end])
+        whole, cut = set_files(tmp_path)
+        assert (whole.source, whole.refused) == ("level2/1_Whole.py", "")
+        assert cut.source == "level2/9_Cut.py"
+        assert cut.refused
+        assert "cut off" in cut.remedy
 
 
 def test_the_settings_of_a_configuration_are_combined(tmp_path: Path) -> None:

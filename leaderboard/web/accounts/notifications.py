@@ -85,7 +85,7 @@ def revoke_feed(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def personal_feed(request: HttpRequest, token: str) -> HttpResponse:  # noqa: ARG001 - whoever has the address may read it
+def personal_feed(request: HttpRequest, token: str) -> HttpResponse:  # noqa: ARG001 - its address alone opens it
     """The ended submissions of an account's entrants, for a feed reader, which cannot sign in."""
     found = NotificationSettings.of_feed(token)
     if found is None:

@@ -23,7 +23,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: Any) -> bool:
         """Where signing up needs an invitation, the form asks for it.
 
-        Whoever has an account with the address here is asked too, and can go back and sign in to that one.
+        A person with an account of this address here is asked too, and can go back and sign in to that account.
         """
         if settings.SIGNUP != "open" or not super().is_auto_signup_allowed(request, sociallogin):
             return False

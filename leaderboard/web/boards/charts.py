@@ -38,6 +38,7 @@ from leaderboard.errors import refuse_unknown
 from leaderboard.models import Decision, ProblemScore, ReleaseTrack, Standing, Track
 from leaderboard.models.boards.estimates import figure_of_group
 from leaderboard.models.entrants.entrant import EntrantKind
+from leaderboard.results.measured import last_day_of
 from leaderboard.site.numerals import percent
 from leaderboard.web.boards.figures import FigureChoice, board_figure
 from leaderboard.web.boards.tabs import release_context
@@ -125,8 +126,8 @@ def results_over_time(user: Any, release: Release, track: Track | None) -> list[
 def made_at(submitted: datetime, measured_where: Any) -> datetime:
     """The last day of measuring of imported results, else the time of the submission."""
     try:
-        return datetime.fromisoformat((measured_where or {})["last_day"]).replace(tzinfo=UTC)
-    except (KeyError, ValueError):
+        return datetime.fromisoformat(last_day_of(measured_where)).replace(tzinfo=UTC)
+    except ValueError:
         return submitted
 
 

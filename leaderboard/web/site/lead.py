@@ -9,6 +9,7 @@ from django.db.models import F, QuerySet
 from leaderboard import visibility
 from leaderboard.boards.columns import Column
 from leaderboard.models import ReleaseTrack, Standing, Track
+from leaderboard.results.measured import last_day_of
 from problems.models import Problem, Release
 
 _SHOWN = ("pass@1", "solved", "date")
@@ -50,7 +51,7 @@ def last_day(standings: QuerySet[Standing]) -> str:
 
 def _day(measured_where: Mapping[str, Any] | None, finished: datetime | None) -> str:
     if measured_where is not None:
-        return str(measured_where.get("last_day", ""))
+        return last_day_of(measured_where)
     return f"{finished.astimezone(UTC):%Y-%m-%d}" if finished else ""
 
 

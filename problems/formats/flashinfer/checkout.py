@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from problems.formats.errors import PackRefused
 from problems.formats.flashinfer.records import Dialect, FlashInferDefinition, Workload, unwrapped
-from problems.formats.set_files import MOST_LINES_BYTES, parsed, read_json, read_text
+from problems.formats.set_files import MOST_LINES_BYTES, parsed, path_within, read_json, read_text
 from problems.spec.errors import explain
 
 DEFINITIONS, WORKLOADS = "definitions", "workloads"
@@ -78,8 +78,8 @@ def _definition(path: Path, dialect: Dialect) -> FlashInferDefinition:
 
 def _workload_path(root: Path, path: Path, definition: FlashInferDefinition) -> Path:
     """The workloads' file: where the layout has it, beneath the definition's own folders or beside the others."""
-    inner = path.parent.relative_to(root / DEFINITIONS)
-    candidates = [root / WORKLOADS / inner / f"{definition.name}.jsonl", root / WORKLOADS / f"{definition.name}.jsonl"]
+    folder, name = path.parent.relative_to(root / DEFINITIONS), f"{definition.name}.jsonl"
+    candidates = [path_within(root, f"{WORKLOADS}/{folder}/{name}"), path_within(root, f"{WORKLOADS}/{name}")]
     return next((one for one in candidates if one.is_file()), candidates[0])
 
 

@@ -15,7 +15,7 @@ from problems.formats.flashinfer.checkout import Numbered, SetDefinitionFile
 from problems.formats.flashinfer.naming import rule_of
 from problems.formats.flashinfer.records import PACKED, Dialect, FlashInferDefinition, TensorSpec, Workload
 from problems.formats.flashinfer.safetensors import read_tensor
-from problems.formats.set_files import slug_of
+from problems.formats.set_files import path_within, slug_of
 from problems.formats.set_folders import embedded, fenced, front_matter
 
 MOST_WORKLOADS = 256
@@ -148,9 +148,7 @@ def _kind(
 def _recorded(
     root: Path, file: SetDefinitionFile, spec: TensorSpec, path: str, key: str, axes: Mapping[str, int]
 ) -> str:
-    if path.startswith("/") or ".." in Path(path).parts:
-        raise PackRefused("bad_path", f"names the file {path!r}, which is outside of the set")
-    places = [folder / path for folder in (root, file.folder)]
+    places = [path_within(folder, path) for folder in (root, file.folder)]
     found = read_tensor(next((one for one in places if one.is_file()), places[0]), key)
     shape = tuple(int(dim) if dim.isdigit() else axes[dim] for dim in spec.shape or [])
     if (found.dtype, found.shape) != (spec.dtype, shape):

@@ -1,5 +1,6 @@
 """Finds the files of a set in KernelBench's form. They are read as text; nothing of them runs here."""
 
+import ast
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from problems.formats.errors import PackRefused
 from problems.formats.set_files import read_json, read_text, slug_of
 
 FUNCTIONAL, CONFIGURATION = "func_forward.py", "config_forward.json"
+MODEL, SOLUTION, INPUTS, INIT_INPUTS = "class Model", "class ModelNew", "def get_inputs", "def get_init_inputs"
 MOST_SETTINGS = 32
 Setting = tuple[Mapping[str, Any], Mapping[str, Any]]
 """Keyword arguments of the constructor and of `get_inputs`."""
@@ -18,7 +20,7 @@ Setting = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class SetFile:
-    """One problem's file. `refused` says why it could not even be read as text."""
+    """One problem's file. `refused` says why it is none before anything of it runs, `remedy` what would help."""
 
     slug: str
     group: str
@@ -27,10 +29,15 @@ class SetFile:
     text: str = ""
     settings: tuple[Setting, ...] = (({}, {}),)
     refused: str = ""
+    remedy: str = "correct the file"
+    line: int = 0
 
 
 def set_files(root: Path) -> list[SetFile]:
-    """The files with a `Model` below a folder, in the order of their paths. Raises PackRefused if there is none."""
+    """The problems' files below a folder, in the order of their paths. Raises PackRefused if there is none.
+
+    These are the files with a class Model, and those that are named as KernelBench names its problems.
+    """
     found = list(_files(root))
     if not found:
         words = "holds no file with a class Model and a function get_inputs"
@@ -51,14 +58,53 @@ def _files(root: Path) -> Iterator[SetFile]:
         except PackRefused as refused:
             yield SetFile(slug_of(root.name, source), _group(root, path), source, refused=str(refused))
             continue
-        if "class Model" in text and "def get_inputs" in text:
+        if _is_problem(path, text):
             yield _set_file(root, path, source, text)
+
+
+def _is_problem(path: Path, text: str) -> bool:
+    """Whether a file is meant as a problem, even if it was cut off."""
+    is_named_so = path.name == FUNCTIONAL or _is_numbered(path)
+    return _has(text, MODEL) or (is_named_so and not _has(text, SOLUTION))
+
+
+def _lacks(path: Path, text: str) -> list[str]:
+    """The parts that a problem's file must have and this one has not. Files of a level have all."""
+    needed = [MODEL, INPUTS, INIT_INPUTS] if _is_numbered(path) else [MODEL, INPUTS]
+    return [part for part in needed if not _has(text, part)]
+
+
+def _has(text: str, part: str) -> bool:
+    """Whether a line of the text begins with this class or function."""
+    beginnings = tuple(f"{part}{end}" for end in "(: ")
+    return any(line.lstrip().startswith(beginnings) for line in text.splitlines())
+
+
+def _is_numbered(path: Path) -> bool:
+    """Whether a file is named as those of a level, as 12_Softmax.py."""
+    number, mark, _ = path.name.partition("_")
+    return bool(mark) and number.isdigit()
+
+
+def _broken_at(text: str) -> tuple[int, str]:
+    """The line and the words of a text's first fault of syntax; 0 and "" if it has none."""
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return error.lineno or 0, f" (SyntaxError: {error.msg})"
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return 0, ""
 
 
 def _set_file(root: Path, path: Path, source: str, text: str) -> SetFile:
     is_functional = path.name == FUNCTIONAL
     named = str(Path(source).parent) if is_functional else source
     slug, group = slug_of(root.name, named), _group(root, path.parent if is_functional else path)
+    if lacking := _lacks(path, text):
+        line, fault = _broken_at(text)
+        words = f"has no `{'` and no `'.join(lacking)}` in its {len(text.splitlines())} lines{fault}"
+        return SetFile(slug, group, source, refused=words, remedy="fetch it again, as it may be cut off", line=line)
     if not is_functional or not (path.parent / CONFIGURATION).exists():
         return SetFile(slug, group, source, text)
     try:

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from leaderboard.admin.dashboard import panels
 from leaderboard.models import Result
-from runners.fleet.models import LAST_PRIORITY, Attempt, Job, JobState, Node
+from runners.fleet.attempts.claim import claim
+from runners.fleet.models import LAST_PRIORITY, Attempt, Job, JobState, Node, NodeGrant
 from runners.fleet.worker.sweep import sweep
 from tests.fleet.site import Site, WireNode, add_node
 from tests.markup import markup
@@ -124,6 +125,17 @@ def test_three_losses_on_one_node_are_not_enough_once_another_serves(site: Site,
     assert second.take()["number"] == work["number"] + 1
 
 
+def test_three_losses_on_two_nodes_are_enough_though_a_third_serves(
+    site: Site, node: WireNode, second: WireNode
+) -> None:
+    add_node("node-3", site.track, "third")
+    WireNode(token="third").hello()
+    lose(node)
+    lose(node)
+    lose(second)
+    assert Result.objects.get().verdict == "platform_error"
+
+
 def test_other_jobs_are_not_held_up_by_one_that_waits_for_another_node(
     site: Site, node: WireNode, second: WireNode
 ) -> None:
@@ -131,6 +143,16 @@ def test_other_jobs_are_not_held_up_by_one_that_waits_for_another_node(
     lose(node)
     Job.objects.filter(state=JobState.DONE).update(state=JobState.QUEUED)
     assert node.take()["number"] == 1
+
+
+def test_a_job_that_waits_for_another_node_is_not_taken_along_with_others(
+    site: Site, node: WireNode, second: WireNode
+) -> None:
+    lose(node)
+    lose(node)
+    Job.objects.filter(state=JobState.DONE).update(state=JobState.QUEUED, fair_tag=0)
+    assert len(claim(NodeGrant.objects.get(node__slug="node-1"), most=2)) == 1
+    assert second.take()["number"] == 3
 
 
 def test_an_attempt_that_had_not_begun_does_not_count(site: Site, node: WireNode) -> None:

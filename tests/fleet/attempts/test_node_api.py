@@ -189,7 +189,10 @@ def test_a_late_report_counts_while_nobody_has_taken_the_job(site: Site, node: W
     assert Evaluation.objects.get(pk=work["evaluation"]).state == EvaluationState.DONE
 
 
-def test_a_late_report_is_superseded_once_another_has_the_job(site: Site, node: WireNode) -> None:
+@pytest.mark.parametrize("report", [None, faulted("no space left on device")], ids=["verdict", "fault"])
+def test_a_late_report_is_superseded_once_another_has_the_job(
+    site: Site, node: WireNode, report: Report | None
+) -> None:
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"]})
     work = node.take()
     expire(work)
@@ -197,7 +200,7 @@ def test_a_late_report_is_superseded_once_another_has_the_job(site: Site, node: 
     add_node("node-2", site.track, "second")
     again = WireNode(token="second").take_up_to(2)
     assert work["evaluation"] in {one["evaluation"] for one in again}
-    answer = node.report(work)
+    answer = node.report(work, report)
     assert answer.status_code == 409
     assert answer.json()["code"] == "superseded"
 

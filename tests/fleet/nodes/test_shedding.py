@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import OperationalError
@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from runners.fleet import views
 from runners.fleet.attempts import renewals
-from runners.fleet.models import Attempt, AttemptState, Job
+from runners.fleet.models import Attempt, AttemptState, Job, Node
 from runners.fleet.nodes import shedding
 from runners.fleet.nodes.shedding import HELD_BEYOND_SECONDS, CallGate
 from runners.fleet.worker.sweep import sweep
@@ -143,6 +143,27 @@ def test_no_lease_outlives_the_longest_time_of_an_attempt(node: WireNode) -> Non
     node.hello()
     assert sweep() == 1
     assert Attempt.objects.get(pk=work["attempt"]).state == AttemptState.EXPIRED
+
+
+def test_a_lease_that_lasts_longer_is_not_shortened_by_a_call(node: WireNode) -> None:
+    work = node.take()
+    nearly_over(work, seconds=600)
+    naming(node, work).hello()
+    node.hello()
+    assert (lease_of(work) - timezone.now()).total_seconds() > 500
+
+
+def test_the_last_of_the_ends_that_are_asked_for_holds_though_no_more_leases_are_gathered(
+    node: WireNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renewals, "MOST_UNCHECKED", 1)
+    work, now = node.take(), timezone.now()
+    nearly_over(work)
+    for minutes in (2, 9, 1):
+        until = now + timedelta(minutes=minutes)
+        renewals.RENEWALS.note(Node.objects.get().token_digest, [UUID(work["attempt"])], until)
+    renewals.RENEWALS.write()
+    assert lease_of(work) - now > timedelta(minutes=8)
 
 
 def test_names_that_are_no_ids_are_left_out(node: WireNode) -> None:

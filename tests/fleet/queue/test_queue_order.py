@@ -5,6 +5,7 @@ import pytest
 from leaderboard.actions.submissions.rerun import rerun
 from leaderboard.models import Entrant, Evaluation
 from runners.fleet.models import Job
+from runners.fleet.queue.queue_place import queue_places
 from tests.fleet.site import Site, WireNode
 from tests.packs import problem
 
@@ -18,6 +19,10 @@ def site() -> Site:
 
 def second_entrant(site: Site) -> Entrant:
     return Entrant.objects.create(slug="two", name="Two", owner=site.owner)
+
+
+def third_entrant(site: Site) -> Entrant:
+    return Entrant.objects.create(slug="three", name="Three", owner=site.owner)
 
 
 def order_of_work(n_jobs: int, node: WireNode | None = None) -> list[str]:
@@ -44,6 +49,32 @@ def test_a_latecomer_does_not_overtake_by_having_waited_less(site: Site) -> None
     order_of_work(10, node)
     site.submit({f"a/{n}": ["exit 0"] for n in range(6)}, second_entrant(site))
     assert order_of_work(6, node) == ["one", "two"] * 3
+
+
+def test_work_that_waits_behind_gives_a_latecomer_no_lead(site: Site) -> None:
+    site.submit({f"a/{n}": ["exit 0"] for n in range(6)}, third_entrant(site), priority=-1)
+    site.submit({f"a/{n}": ["exit 0"] * 5 for n in range(6)})
+    node = WireNode()
+    order_of_work(10, node)
+    site.submit({f"a/{n}": ["exit 0"] for n in range(6)}, second_entrant(site))
+    assert order_of_work(6, node) == ["one", "two"] * 3
+
+
+def test_a_job_that_comes_back_goes_before_those_queued_since(site: Site) -> None:
+    site.submit({f"a/{n}": ["exit 0"] for n in range(6)})
+    node = WireNode()
+    *_, last = node.take_up_to(6)
+    site.submit({f"a/{n}": ["exit 0"] for n in range(3)}, second_entrant(site))
+    node.release(last)
+    assert order_of_work(2, node) == ["one", "two"]
+
+
+def test_a_place_counts_the_jobs_that_go_first(site: Site) -> None:
+    own = site.submit({f"a/{n}": ["exit 0"] for n in range(3)})
+    urgent = site.submit({f"a/{n}": ["exit 0"] for n in range(2)}, second_entrant(site), priority=10)
+    later = site.submit({"a/5": ["exit 0"]}, third_entrant(site), priority=-1)
+    ahead = [[place.ahead for place in queue_places(one)] for one in (urgent, own, later)]
+    assert ahead == [[0], [2], [5]]
 
 
 def test_neither_a_part_of_a_pack_nor_a_teams_rerun_of_all_jumps_the_queue(site: Site) -> None:

@@ -11,10 +11,8 @@ from typing import Any
 
 from .clock import Flush, Words
 from .cuda import READ_WRITE, Driver, tensor_of
-from .messages import Array
+from .messages import GUARD_BYTES, Array
 
-GUARD_BYTES = 4096
-"""Bytes before and after an array, as on a CPU."""
 CACHES = 2
 """Times the size of the L2 cache that is written before a call."""
 HEAD_START_FILLS = 50

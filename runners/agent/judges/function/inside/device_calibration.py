@@ -13,7 +13,7 @@ from .clock import Times
 from .match import START_SECONDS, Match, close
 from .plan import DeviceCost
 
-WARM_UPS, HANDED_CALLS, HOST_CALLS = 3, 11, 5
+FIRST_CALLS, HANDED_CALLS, HOST_CALLS = 3, 11, 5
 """Calls of a calibration: before those that count, by the device's clock, by the host's. Their medians count."""
 
 
@@ -50,12 +50,12 @@ class DeviceCalibration:
         )
 
     def _handed(self, sets: Sequence[Buffers], drawn: Any) -> list[Times]:
-        calls = [self._match.hand_off(sets[0], drawn, START_SECONDS)[0] for _ in range(WARM_UPS + HANDED_CALLS)]
-        return calls[WARM_UPS:]
+        calls = [self._match.hand_off(sets[0], drawn, START_SECONDS)[0] for _ in range(FIRST_CALLS + HANDED_CALLS)]
+        return calls[FIRST_CALLS:]
 
     def _own_ns(self) -> float:
-        own = [self._match.fill_ns() for _ in range(WARM_UPS + HANDED_CALLS)]
-        return float(statistics.median(own[WARM_UPS:]))
+        own = [self._match.fill_ns() for _ in range(FIRST_CALLS + HANDED_CALLS)]
+        return float(statistics.median(own[FIRST_CALLS:]))
 
     def _reference_ns(self, drawn: Any) -> float:
         """How long the problem's own reference works on a call, in the checker: it decides how many calls are timed."""

@@ -8,14 +8,12 @@ import secrets
 import time
 from collections.abc import Callable
 
-from .messages import Array
+from .messages import GUARD_BYTES, Array
 
 F_ADD_SEALS = 1033
 """The command of fcntl that seals shared memory (linux/fcntl.h)."""
 SEAL_SEAL, SEAL_SHRINK, SEAL_GROW, SEAL_FUTURE_WRITE = 0x1, 0x2, 0x4, 0x10
 """Seals (linux/fcntl.h): no further seals, no smaller or larger file, no new writable mapping."""
-GUARD_BYTES = 4096
-"""Before and after an array; a multiple of the alignment that arrays get."""
 
 
 class SharedArray:

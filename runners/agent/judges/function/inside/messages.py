@@ -36,6 +36,8 @@ SCALARS = {
 }  # fmt: skip
 """Letter of `struct` by data type, for those that may be passed by value."""
 
+GUARD_BYTES = 4096
+"""Before and after a shared array; a multiple of the alignment that arrays get."""
 Value = int | float | bool
 
 
