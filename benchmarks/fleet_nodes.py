@@ -35,16 +35,18 @@ class Http:
         self._port, self._token = port, token
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
+        self._turn = asyncio.Lock()
 
     async def call(
         self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
     ) -> tuple[int, bytes, dict[str, str]]:
         """Status, body and headers. A connection that the server has closed is made anew, once."""
-        try:
-            return await self._call(method, path, body, headers or {})
-        except (OSError, asyncio.IncompleteReadError):
-            self.close()
-            return await self._call(method, path, body, headers or {})
+        async with self._turn:
+            try:
+                return await self._call(method, path, body, headers or {})
+            except (OSError, asyncio.IncompleteReadError):
+                self.close()
+                return await self._call(method, path, body, headers or {})
 
     async def _call(
         self, method: str, path: str, body: bytes, headers: dict[str, str]

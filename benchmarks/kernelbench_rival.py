@@ -10,7 +10,6 @@ import argparse
 import csv
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -78,8 +77,7 @@ for kind, source in json.load(open(sys.argv[3])).items():
 
 def sources(reference: str) -> dict[str, str]:
     """The solutions of one problem, by kind."""
-    honest = re.sub(r"\bclass Model\b", "class _Honest", reference)
-    honest = re.sub(r"\bsuper\(Model,", "super(_Honest,", honest)
+    honest = reference.replace("class Model(", "class _Honest(").replace("super(Model,", "super(_Honest,")
     return {kind: honest + behind for kind, behind in CHEATS.items()}
 
 
