@@ -195,7 +195,12 @@ class SimulatedNode:
         return bool(self._alive)
 
     async def hello(self) -> None:
-        said = {"protocol_version": PROTOCOL_VERSION, "capabilities": {"cpu_cores": 2}, "boot_id": self._boot, "state_id": self._state}
+        said = {
+            "protocol_version": PROTOCOL_VERSION,
+            "capabilities": {"cpu_cores": 2},
+            "boot_id": self._boot,
+            "state_id": self._state,
+        }
         await self._patiently("hello", "POST", "hello", json.dumps(said).encode())
 
     async def start_again(self) -> None:
