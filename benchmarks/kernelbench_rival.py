@@ -50,7 +50,7 @@ CHEATS = {
     "            self._like = super().forward(*inputs)\n"
     "        return torch.zeros_like(self._like)\n",
 }
-"""What stands behind the honest class, by kind. The last one changes its process for all after it."""
+"""The sources behind the honest class, by kind. The last one changes its process for all after it."""
 
 THEIR_RUN = """
 import json, sys
