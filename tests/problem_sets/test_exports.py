@@ -155,14 +155,21 @@ def test_traces_need_their_set_and_an_author_that_is_a_name(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_definitions_name_never_leaves_the_folder(tmp_path: Path, problem_set: Path) -> None:
+@pytest.mark.parametrize(
+    "changed, written",
+    [({"op_type": "../up"}, ["traces/podium/up/add_n.jsonl"]), ({"name": "../../outside"}, [])],
+    ids=["its kind", "its name"],
+)
+def test_a_definition_never_leaves_the_folder(
+    tmp_path: Path, problem_set: Path, changed: dict[str, str], written: list[str]
+) -> None:
     path = problem_set / "definitions/add/add_n.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"name": "../../outside", "op_type": "../up"}))
-    (problem_set / "workloads/add/add_n.jsonl").rename(problem_set / "outside.jsonl")
-    done = exported(tmp_path, "flashinfer", [row("outside", 0, "build_failed")], "--set", str(problem_set))
-    assert done.exit_code == 0, done.output
-    written = [one.relative_to(tmp_path / "out").as_posix() for one in (tmp_path / "out").rglob("*.jsonl")]
-    assert written == ["traces/podium/up/outside.jsonl"]
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    task_id = "outside" if "name" in changed else "add-n"
+    done = exported(tmp_path, "flashinfer", [row(task_id, 0, "build_failed")], "--set", str(problem_set))
+    assert done.exit_code == (0 if written else 2), done.output
+    found = [one.relative_to(tmp_path).as_posix() for one in tmp_path.rglob("*.jsonl") if "traces" in one.parts]
+    assert found == [f"out/{one}" for one in written]
 
 
 def test_damaged_rows_are_refused_with_their_line(tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ def test_typed_code_becomes_a_submission(chromium: Any, live_site: Any) -> None:
     visit.type_code("exit 0\n")
     visit.page.click("text=Submit this solution")
     visit.page.wait_for_url("**/submissions/*/")
-    assert "0 of 1 evaluations done" in visit.page.inner_text("#live")
+    assert "0 of 1 evaluation done" in visit.page.inner_text("#live")
     visit.context.close()
 
 
