@@ -45,6 +45,9 @@ def test_the_api_page_lists_the_operations_without_a_complaint(window: Any) -> N
         if is_dark:
             window.click("[data-theme-toggle]")
         assert window.evaluate("() => document.documentElement.classList.contains('dark-mode')") is is_dark
+        window.evaluate(
+            "() => Promise.allSettled(document.getAnimations().map((one) => one.finished))"
+        )  # colours change
         found = window.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
         assert [f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in found["violations"]] == []
     assert window.complaints == []
