@@ -25,7 +25,7 @@ from leaderboard.charts.chart import (
 from leaderboard.charts.colours import colour_of
 from leaderboard.charts.scales import metric_axis
 from leaderboard.models.boards.estimates import Triple
-from leaderboard.site.numerals import MISSING
+from leaderboard.site.numerals import MISSING, numbered
 from scoring.metrics import PASS_AT_1, Metric
 
 MAX_COMPARED = 100
@@ -152,7 +152,7 @@ def groups_table(rows: Sequence[GroupShare]) -> Table:
 
 def _mean_of(rows: Sequence[GroupShare]) -> str:
     n = rows[0].n_others if rows else 0
-    return f"Mean of {n} ranked entrant{'s'[: n != 1]}"
+    return f"Mean of {numbered(n, 'ranked entrant')}"
 
 
 def history_spec(rows: Sequence[PastResult]) -> Spec:

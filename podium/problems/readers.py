@@ -1,6 +1,6 @@
 """Reads the sets of each form into function problems' folders. A set's code runs in the sandbox alone."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -123,26 +123,26 @@ def _definition(root: Path, file: SetDefinitionFile, device: str, dialect: Diale
 
 def _leetgpu(root: Path, device: str, sandbox: Sandbox, bounds: CallBounds | None) -> SetRead:
     paths = leetgpu.challenge_files(root)
-    texts = [_text_or_refusal(path) for path in paths]
-    jobs = [SandboxedCall("leetgpu_inside.describe:description", (text,)) for text in texts if isinstance(text, str)]
-    answers = iter(call_each(sandbox, jobs, warm=WARM, bounds=bounds))
-    return SetRead([_challenge(root, *row, answers, device) for row in zip(paths, texts, strict=True)], leetgpu.TERMS)
+    texts: dict[Path, str] = {}
+    unread: dict[Path, str] = {}
+    for path in paths:
+        try:
+            texts[path] = read_text(path)
+        except PackRefused as fault:
+            unread[path] = fault.message
+    jobs = [SandboxedCall("leetgpu_inside.describe:description", (text,)) for text in texts.values()]
+    answers = dict(zip(texts, call_each(sandbox, jobs, warm=WARM, bounds=bounds), strict=True))
+    problems = [
+        _challenge(root, path, texts[path], answers[path], device)
+        if path in texts
+        else refused(slug_of(path.parent.name), str(path.relative_to(root)), unread[path], "correct the file")
+        for path in paths
+    ]
+    return SetRead(problems, leetgpu.TERMS)
 
 
-def _text_or_refusal(path: Path) -> str | PackRefused:
-    try:
-        return read_text(path)
-    except PackRefused as fault:
-        return fault
-
-
-def _challenge(
-    root: Path, path: Path, text: str | PackRefused, answers: Iterator[SandboxedAnswer], device: str
-) -> ProblemRead:
+def _challenge(root: Path, path: Path, text: str, answer: SandboxedAnswer, device: str) -> ProblemRead:
     slug, source = slug_of(path.parent.name), str(path.relative_to(root))
-    if isinstance(text, PackRefused):
-        return refused(slug, source, text.message, "correct the file")
-    answer = next(answers)
     if answer.fault:
         return refused(slug, source, answer.fault, "make it end by itself, and soon")
     try:

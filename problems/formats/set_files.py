@@ -15,7 +15,7 @@ def path_within(root: Path, name: str) -> Path:
     """The path of a file that a set names. Raises PackRefused if it is not within the set's folder."""
     path = root / name
     try:
-        path.exists()
+        path.exists()  # raises where no file system could hold the name
         is_within = path.resolve().is_relative_to(root.resolve())
     except (OSError, ValueError) as error:
         raise PackRefused("bad_path", f"names the file {name[:100]!r}, which cannot be one") from error

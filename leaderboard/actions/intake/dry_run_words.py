@@ -6,6 +6,7 @@ from typing import Any
 from leaderboard.actions.intake.dry_run import Contents, DryRun
 from leaderboard.actions.submissions.choose import counts_on, offered_tracks
 from leaderboard.models import Counted, Decision, ProblemTrack, Submission
+from leaderboard.site.numerals import numbered
 from problems.formats.submission import IncomingSubmission
 from scoring.metrics import metric_named
 
@@ -20,7 +21,7 @@ def summary(run: DryRun) -> str:
     covers = (
         f"all {found.n_problems}" if found.n_present == found.n_problems else f"{found.n_present} of {found.n_problems}"
     )
-    return f"{_many(n, 'sample')} of {covers} problems{each}"
+    return f"{numbered(n, 'sample')} of {covers} problems{each}"
 
 
 def effects(user: Any, run: DryRun) -> list[str]:
@@ -71,13 +72,13 @@ def _failed(found: Contents) -> list[str]:
     """Sentences on the absent samples that count as failed."""
     parts = []
     if n_tasks := len(found.absent_tasks):
-        parts.append(f"the {_many(n_tasks, 'absent problem')} count{'s' * (n_tasks == 1)} as failed")
+        parts.append(f"the {numbered(n_tasks, 'absent problem')} count{'s' * (n_tasks == 1)} as failed")
     most = _most(found.incoming)
     if n_uneven := len(found.absent) - n_tasks:
         n_lacking = sum(n for task_id, n in found.absent.items() if task_id in found.incoming.sample_counts)
         parts.append(
-            f"{_many(n_uneven, 'problem')} {_have(n_uneven)} fewer than {most} samples, and the "
-            f"{_many(n_lacking, 'missing sample')} count{'s' * (n_lacking == 1)} as failed"
+            f"{numbered(n_uneven, 'problem')} {_have(n_uneven)} fewer than {most} samples, and the "
+            f"{numbered(n_lacking, 'missing sample')} count{'s' * (n_lacking == 1)} as failed"
         )
     return parts
 
@@ -104,7 +105,7 @@ def _ks(run: DryRun, incoming: IncomingSubmission) -> Iterator[str]:
     """The board's pass@k for which there are too few samples."""
     most = _most(incoming)
     if lacking := [f"pass@{k}" for k in sorted(run.metadata.release.ks) if k > most]:
-        yield f"{', '.join(lacking)} will be “–”: there {_are(most)} only {_many(most, 'sample')} of each problem."
+        yield f"{', '.join(lacking)} will be “–”: there {_are(most)} only {numbered(most, 'sample')} of each problem."
 
 
 def _counted(run: DryRun) -> Iterator[str]:
@@ -125,10 +126,6 @@ def _counted(run: DryRun) -> Iterator[str]:
 def _most(incoming: IncomingSubmission) -> int:
     """Samples of the problem with most."""
     return max(incoming.sample_counts.values(), default=0)
-
-
-def _many(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _have(n: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.accounts.quotas import Use, take
@@ -11,6 +12,7 @@ from leaderboard.errors import Conflict, NotAllowed, Refused
 from leaderboard.models import Evaluation, EvaluationState, Submission, SubmissionState
 from leaderboard.models.audit import record
 from leaderboard.models.submissions.evaluation import ResultOrigin
+from leaderboard.models.submissions.submission import IMPORT
 from leaderboard.signals import evaluations_queued
 from leaderboard.standings import scores
 from leaderboard.visibility import may_change
@@ -49,6 +51,10 @@ def _check(user: Any, submission: Submission) -> None:
         raise Conflict("cancelled", f"Submission #{submission.pk} was cancelled; submit it again instead.")
     if reason := why_not_here(submission):
         raise Conflict("imported", reason)
+
+
+NOT_HERE = Q(submission__submitted_through=IMPORT) & ~Q(submission__release__unverified_reason="")
+"""Evaluations of whose submissions `why_not_here` gives a reason."""
 
 
 def why_not_here(submission: Submission) -> str:

@@ -12,6 +12,7 @@ from leaderboard.actions.curation.decide import restore_problem, retract, void_p
 from leaderboard.actions.curation.effects import on_standings, places_of
 from leaderboard.actions.problems.delete_draft import contents, why_kept
 from leaderboard.actions.rejudging.apply_rejudge import apply, foreseen
+from leaderboard.actions.submissions.rerun import NOT_HERE
 from leaderboard.curation import rejudging, revisions, rounds
 from leaderboard.curation.audits import audits_of, references_to_audit
 from leaderboard.curation.verification import missing_lines, verified_on
@@ -28,7 +29,6 @@ from leaderboard.models import (
 )
 from leaderboard.models.curation.rejudge import RejudgeOutcome
 from leaderboard.models.submissions.evaluation import OPEN_STATES, ResultOrigin
-from leaderboard.models.submissions.submission import IMPORT
 from leaderboard.rows.reuse import holding
 from leaderboard.site.numerals import numbered
 from problems.models import Problem, QuestionPolicy, Release
@@ -304,8 +304,7 @@ def of_rerunning_these(_request: HttpRequest, evaluations: Sequence[Evaluation])
 
 def _rerun(chosen: Q) -> Lines:
     rows = Evaluation.objects.live().filter(chosen, state=EvaluationState.DONE, current_result__isnull=False)
-    imported = Q(submission__submitted_through=IMPORT) & ~Q(submission__release__unverified_reason="")
-    n = rows.exclude(imported).exclude(current_result__origin=ResultOrigin.SITE).count()
+    n = rows.exclude(NOT_HERE).exclude(current_result__origin=ResultOrigin.SITE).count()
     return [
         f"{numbered(n, 'evaluation', 'is')} queued again. Nothing changes until new results land, which then count."
     ]

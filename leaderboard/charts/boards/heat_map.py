@@ -20,6 +20,7 @@ from leaderboard.charts.chart import (
     plain,
     vary,
 )
+from leaderboard.charts.colours import channels, contrast
 from leaderboard.site.numerals import significant
 from problems.spec.natural import natural_key
 from scoring.metrics import PASS_AT_1, Average, Metric
@@ -105,29 +106,14 @@ def _cells(
 
 def _ink(place: float) -> str:
     """The colour of text with the higher contrast at a place of the scale, 0 to 1."""
-    return max(INKS, key=lambda ink: contrast(colour_at(place), _channels(ink)))
+    return max(INKS, key=lambda ink: contrast(colour_at(place), channels(ink)))
 
 
 def colour_at(place: float) -> tuple[float, ...]:
     """Red, green and blue at a place of the scale, 0 to 1."""
     (start, low), (end, high) = next(pair for pair in pairwise(SCALE) if place <= pair[1][0])
     part = (place - start) / (end - start)
-    return tuple(a + part * (b - a) for a, b in zip(_channels(low), _channels(high), strict=True))
-
-
-def _channels(colour: str) -> tuple[float, ...]:
-    return tuple(int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5))
-
-
-def contrast(one: Sequence[float], other: Sequence[float]) -> float:
-    """The contrast ratio of two colours, as WCAG 2 defines it."""
-    low, high = sorted((_luminance(one), _luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(colour: Sequence[float]) -> float:
-    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in colour]
-    return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return tuple(a + part * (b - a) for a, b in zip(channels(low), channels(high), strict=True))
 
 
 def _depth(metric: Metric, value: float) -> float:

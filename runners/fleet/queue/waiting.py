@@ -100,12 +100,12 @@ class Fleet:
 
     def _busy(self, place: Place, ahead: int | None, oldest: datetime) -> str:
         n_free = sum(not why_idle(one) for one in self._grants.get(place, []))
-        nodes = f"{n_free} node{'s' * (n_free != 1)}"
+        nodes = numerals.numbered(n_free, "node")
         first = (
-            f" {ahead} job{'s' * (ahead != 1)} of others come{'s' * (ahead == 1)} first" if ahead is not None else ""
+            f" {numerals.numbered(ahead, 'job')} of others come{'s' * (ahead == 1)} first" if ahead is not None else ""
         )
         if n_leased := self._leased.get(place, 0):
-            jobs = f"{n_leased} job{'s' * (n_leased != 1)}"
+            jobs = numerals.numbered(n_leased, "job")
             took = self._takes.get(place)
             if ahead is None:
                 return f"{nodes} of {_doing(place)} work{'s' * (n_free == 1)} on {jobs}."

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db.models import Count, Min, Q
 
 from leaderboard.models import Track
+from leaderboard.site.numerals import numbered
 from runners.fleet.again.rechecks import has_takers
 from runners.fleet.models import Job, JobState, Node, Service, online
 from runners.fleet.queue.waiting import Wait, waits_of_queues
@@ -69,7 +70,7 @@ def explained(rows: Sequence[Queue]) -> list[Queue]:
     oldest = queued.filter(has_takers()).annotate(Min("queued_at"))
     waits = waits_of_queues({(track, stage): since for track, stage, since in oldest})
     for track, stage, n in queued.exclude(has_takers()).annotate(Count("pk")):
-        words = f"A node of another join token, or an enrolled one, is to judge again: {n} job{'s' * (n != 1)}."
+        words = f"A node of another join token, or an enrolled one, is to judge again: {numbered(n, 'job')}."
         waits.setdefault(track, []).append(Wait(track, stage, words, is_stuck=False))
     return [replace(row, waits=waits.get(row.track.slug, [])) for row in rows]
 

@@ -25,7 +25,7 @@ from leaderboard.charts.boards import (
     speedups,
 )
 from leaderboard.charts.chart import BoardRow, titled
-from leaderboard.charts.colours import PALETTE, colour_of
+from leaderboard.charts.colours import PALETTE, colour_of, contrast
 from leaderboard.charts.labels import label_sides
 from leaderboard.charts.results import runs, runtimes
 from leaderboard.charts.scatter import FIRST_LABELS, named_points, pareto_front
@@ -286,7 +286,7 @@ def test_the_text_of_a_cell_contrasts_with_it(place: float) -> None:
     row = replace(ROWS[0], groups={"a": place, "b": None})
     (ink,) = [one["textfont"]["color"] for one in heat_map.spec([row])["data"] if one["z"] != [[None, None]]]
     luminance = {"#000000": (0.0, 0.0, 0.0), "#ffffff": (1.0, 1.0, 1.0)}[ink]
-    assert heat_map.contrast(heat_map.colour_at(place), luminance) >= 4.5
+    assert contrast(heat_map.colour_at(place), luminance) >= 4.5
 
 
 def test_a_heat_map_of_ratios_says_what_its_sign_means() -> None:
