@@ -113,7 +113,7 @@ def _definitions(root: Path, device: str, dialect: Dialect, terms: str) -> SetRe
 def _definition(root: Path, file: SetDefinitionFile, device: str, dialect: Dialect) -> ProblemRead:
     slug = flashinfer_writing.slug(file.definition) if file.definition else slug_of(file.source)
     if file.definition is None:
-        return refused(slug, file.source, file.refused, "correct the file", file.line)
+        return refused(slug, file.source, file.refused, file.remedy, file.line)
     try:
         written = flashinfer_writing.folder_of(root, file, dialect, device)
     except PackRefused as fault:

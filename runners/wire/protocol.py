@@ -19,7 +19,7 @@ SERVED_VERSIONS = (PROTOCOL_VERSION - 1, PROTOCOL_VERSION)
 """The site is upgraded first, then node by node. The two versions differ in the shape of `Work` alone."""
 JUDGE_VERSIONS: Mapping[Kind, str] = {
     Kind.COMMAND: "command/3",
-    Kind.FUNCTION: "function/7",
+    Kind.FUNCTION: "function/8",
     Kind.CHOICE: "choice/2",
     Kind.SHORT_ANSWER: "short_answer/2",
 }

@@ -116,6 +116,14 @@ def test_what_cannot_be_read_is_refused_in_words(
     assert found.line == line
 
 
+def test_a_definition_without_workloads_is_refused_with_the_place_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "definitions/op").mkdir(parents=True)
+    (tmp_path / "definitions/op/doubled.json").write_text(json.dumps(DEFINITION))
+    (found,) = read_set("flashinfer", tmp_path, "cpu", None).problems  # type: ignore[arg-type]
+    assert "no workloads" in found.refused
+    assert found.remedy == "add workloads/op/doubled.jsonl"
+
+
 def test_sol_execbench_refuses_custom_inputs_beside_others(tmp_path: Path) -> None:
     inputs = {name: {"shape": ["rows"], "dtype": "float32"} for name in ("a", "b")}
     mixed = changed(DEFINITION, inputs=inputs, custom_inputs_entrypoint="make")

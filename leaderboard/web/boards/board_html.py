@@ -83,7 +83,8 @@ def _rank(row: Row) -> str:
         interval = f'<span class="few">{FEW}</span>'
         title = f"Fewer than {FEW_PROBLEMS} problems tell too little for an interval of the rank."
     else:
-        interval, title = f"({low}–{high})" if low != high else "", f"95 % interval of the rank: {low}–{high}"
+        interval = f"({low}–{high})" if low != high else ""
+        title = f"95 % interval of the rank: {f'{low}–{high}' if interval else f'{low} alone'}"
     return f'<td class="num rank" title="{title}">{_place(row["rank"], low, high)} <small>{interval}</small></td>'
 
 

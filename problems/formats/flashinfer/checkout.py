@@ -35,6 +35,7 @@ class SetDefinitionFile:
     workloads: Sequence[Numbered] = field(default_factory=tuple)
     refused: str = ""
     line: int = 0
+    remedy: str = "correct the file"
 
 
 def definition_files(root: Path, dialect: Dialect) -> list[SetDefinitionFile]:
@@ -53,7 +54,14 @@ def _read(root: Path, paths: Sequence[Path], dialect: Dialect, *, is_trace: bool
         source = str(path.relative_to(root))
         try:
             definition = _definition(path, dialect)
-            workloads = _workloads(_workload_path(root, path, definition) if is_trace else path.parent / WORKLOAD_NAME)
+            lines = _workload_path(root, path, definition) if is_trace else path.parent / WORKLOAD_NAME
+            if not lines.exists():
+                place = lines.relative_to(root)
+                yield SetDefinitionFile(
+                    source, path.parent, refused=f"has no workloads: there is no {place}", remedy=f"add {place}"
+                )
+                continue
+            workloads = _workloads(lines)
         except PackRefused as refused:
             yield SetDefinitionFile(source, path.parent, refused=str(refused), line=refused.line or 0)
             continue

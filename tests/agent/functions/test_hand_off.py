@@ -23,7 +23,7 @@ from runners.agent.judges.function.inside.device_case import LEAST_CALLS, Device
 from runners.agent.judges.function.inside.orders import CaseReply, DeviceFacts, HowEnded
 from runners.agent.judges.function.inside.plan import DeviceCost, Plan
 from runners.agent.judges.function.judge import on_host_in
-from runners.agent.judges.function.results import findings, measurement
+from runners.agent.judges.function.results import HOST_ERROR_MS, findings, measurement
 from runners.agent.judges.function.subject import INSIDE
 from runners.wire.protocol import MeasurementReport, Role
 from tests.agent.functions.table import ENDED, SCALE, problem
@@ -300,6 +300,14 @@ def test_a_solution_on_the_host_s_clock_has_the_upper_end_and_a_baseline_the_mid
     assert solution.median_ms >= max(solution.ci_high_ms, 0.130)
     assert baseline.median_ms == pytest.approx(0.1025)
     assert (solution.device["clock_by"], solution.device["why_host"]) == ("host", "why")
+
+
+def test_a_single_process_on_the_host_s_clock_gains_nothing_by_its_error(large: ProblemRecord) -> None:
+    on_host = [reply_of(*[100.0] * 7, clock="host")]
+    solution, baseline = published(large, on_host), published(large, on_host, Role.BASELINE)
+    assert solution is not None
+    assert baseline is not None
+    assert (solution.median_ms, baseline.median_ms) == (pytest.approx(0.1 + HOST_ERROR_MS), pytest.approx(0.1))
 
 
 def test_processes_on_different_clocks_have_no_time(large: ProblemRecord) -> None:

@@ -13,8 +13,8 @@ from .clock import Times
 from .match import START_SECONDS, Match, close
 from .plan import DeviceCost
 
-FIRST_CALLS, HANDED_CALLS, HOST_CALLS = 3, 11, 5
-"""Calls of a calibration: before those that count, by the device's clock, by the host's. Their medians count."""
+FIRST_CALLS, COUNTED_CALLS = 3, 11
+"""Calls of a calibration by one clock: before those that count, and those whose median counts."""
 
 
 class DeviceCalibration:
@@ -33,7 +33,7 @@ class DeviceCalibration:
         sets = self._match.sets(number, drawn)
         try:
             self._match.give(sets)
-            by_host = [self._match.call(sets, [drawn], False, START_SECONDS)[0] for _ in range(HOST_CALLS)]
+            by_host = self._by_host(sets, drawn)
             plain = self._handed(sets, drawn)
             self._match.call_setup(START_SECONDS)
             filling = self._handed(sets, drawn)
@@ -50,11 +50,15 @@ class DeviceCalibration:
         )
 
     def _handed(self, sets: Sequence[Buffers], drawn: Any) -> list[Times]:
-        calls = [self._match.hand_off(sets[0], drawn, START_SECONDS)[0] for _ in range(FIRST_CALLS + HANDED_CALLS)]
+        calls = [self._match.hand_off(sets[0], drawn, START_SECONDS)[0] for _ in range(FIRST_CALLS + COUNTED_CALLS)]
+        return calls[FIRST_CALLS:]
+
+    def _by_host(self, sets: Sequence[Buffers], drawn: Any) -> list[Times]:
+        calls = [self._match.call(sets, [drawn], False, START_SECONDS)[0] for _ in range(FIRST_CALLS + COUNTED_CALLS)]
         return calls[FIRST_CALLS:]
 
     def _own_ns(self) -> float:
-        own = [self._match.fill_ns() for _ in range(FIRST_CALLS + HANDED_CALLS)]
+        own = [self._match.fill_ns() for _ in range(FIRST_CALLS + COUNTED_CALLS)]
         return float(statistics.median(own[FIRST_CALLS:]))
 
     def _reference_ns(self, drawn: Any) -> float:
