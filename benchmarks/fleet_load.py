@@ -14,6 +14,7 @@ anew, and dropped at the end.
 import argparse
 import asyncio
 import json
+import os
 import statistics
 import sys
 import time
@@ -171,12 +172,8 @@ def idle(found: Processes, fleet: SimulatedFleet, seconds: float) -> list[BenchF
 
 
 def claims(found: Processes, fleet: SimulatedFleet, per_second: float, seconds: float) -> list[BenchFigure]:
-    """Claims at a steady rate. Each is given back, so that the queue does not end."""
-    fleet.submit(PROBLEMS * 10)
-
-    async def one(node: SimulatedNode) -> None:
-        if work := await node.claim():
-            await node.give_back(work)
+    """Claims at a steady rate, of evaluations that are there for all of them. `main` makes leases long for it."""
+    fleet.submit(int(per_second * seconds))
 
     async def run() -> None:
         await fleet.say_hello()
@@ -184,7 +181,7 @@ def claims(found: Processes, fleet: SimulatedFleet, per_second: float, seconds: 
         tasks, began = [], time.monotonic()
         for n in range(int(per_second * seconds)):
             await asyncio.sleep(max(0.0, began + n / per_second - time.monotonic()))
-            tasks.append(asyncio.create_task(one(fleet.nodes[n % len(fleet.nodes)])))
+            tasks.append(asyncio.create_task(fleet.nodes[n % len(fleet.nodes)].claim()))
         await asyncio.gather(*tasks)
 
     start = found.spent()
@@ -281,6 +278,8 @@ def main(words: Sequence[str]) -> int:
     reader.add_argument("--seconds", type=float, default=60)
     reader.add_argument("--per-second", type=float, default=50)
     asked = reader.parse_args(words)
+    if asked.measure == "claims":
+        os.environ["PODIUM_LEASE_SECONDS"] = str(int(asked.seconds) + 600)
     with fleet_site.site() as (folder, database):
         fleet = SimulatedFleet(asked.nodes if asked.measure != "queries" else 1)
         if asked.measure == "queries":

@@ -244,11 +244,6 @@ class SimulatedNode:
         self._seen.reported += status == 200
         self._alive = ""
 
-    async def give_back(self, work: dict[str, Any]) -> None:
-        headers = {"X-Podium-Attempt": work["attempt_token"]}
-        await self._patiently("release", "POST", f"attempts/{work['attempt']}/release", b"{}", headers)
-        self._alive = ""
-
     async def _patiently(
         self, what: str, method: str, path: str, body: bytes, headers: dict[str, str] | None = None
     ) -> tuple[int, bytes, dict[str, str]]:

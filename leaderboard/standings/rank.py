@@ -1,18 +1,15 @@
 """Ranks: makes standings from a track's aggregates, and rebuilds or checks all of them from results and decisions."""
 
-import json
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import F, Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from leaderboard.models import Counted, Decision, ProblemScore, ProblemTrack, RankedArrays, ReleaseTrack, Standing
@@ -21,6 +18,8 @@ from leaderboard.results.rates import bound_ms, cases_with_time, public_mean_ms
 from leaderboard.standings import count, problem_sums, rankable, scores
 from leaderboard.standings.board_arrays import BoardArrays, pack
 from leaderboard.standings.first import note_first
+from leaderboard.standings.grids import SAMPLE_COUNTS, SHOWN, KeptGrids
+from leaderboard.standings.grids import read as grids_of
 from leaderboard.standings.sample_times import attempted_problems, figures_of_times
 from leaderboard.standings.selection import tell_selection
 from leaderboard.standings.sol import sol_scores
@@ -33,32 +32,11 @@ from problems.spec.ranking import checked_weights, weights_of_problems
 from scoring.arrays import BoolArray, FloatArray, IntArray
 from scoring.board import score_board
 from scoring.board_input import BoardInput
-from scoring.fast_p import THRESHOLDS
 from scoring.metrics import CODING, QUESTIONS, ROOFLINE, SOL_SCORE, pass_at
 from scoring.throughput import PER_MS_TO_GIGA_PER_S, geometric_mean
 
 logger = logging.getLogger("podium.ranking")
-_SHOWN = ("n_unwitnessed", "n_provisional", "n_open_flags", "n_upheld_flags")
-"""Counts that boards show and that no score uses."""
-_COUNTS = (
-    "n_samples",
-    "n_passed",
-    *_SHOWN,
-    "n_pending",
-    "n_unresolved",
-    "n_skipped",
-    "n_time_flagged",
-    "n_timed",
-    "n_held_out",
-)
-_SUMS = (
-    "ln_speedup_sum", "traffic_ln_sum", "correct_ln_sum", "ln_held_out_sum", "ln_public_sum", "best_ms", "best_speedup",
-)  # fmt: skip
-_AGGREGATES = (*_COUNTS, *_SUMS, "fast_counts")
-_ROWS = 5000
-_FAST_TEXT = "fast_text"
-_AS_TEXT = {"fast_counts": _FAST_TEXT}
-_SAMPLE_COUNTS = ("n_samples", "n_passed", "n_pending", "n_unresolved", "n_skipped")
+_KEPT = KeptGrids()
 
 
 @dataclass(frozen=True)
@@ -134,7 +112,7 @@ def rank(place: ReleaseTrack) -> int:
     """
     as_of = place.touched_at or timezone.now()
     count.settle_place(place)
-    board = load(place)
+    board = load_of(place, _counted(place), kept=_KEPT)
     rows = tell_selection(place, standings_of(board))
     packed = pack(board)
     with transaction.atomic():
@@ -183,10 +161,14 @@ def waits_for_questions(release: Release) -> bool:
 
 def load(place: ReleaseTrack, entrant_ids: Collection[int] | None = None) -> BoardArrays:
     """Read the aggregates of counted submissions, of all entrants or some, into arrays. A fixed number of queries."""
+    return load_of(place, _counted(place, entrant_ids))
+
+
+def _counted(place: ReleaseTrack, entrant_ids: Collection[int] | None = None) -> list[Counted]:
     rows = Counted.objects.filter(release=place.release, track_id=place.track_id)
     if entrant_ids is not None:
         rows = rows.filter(entrant__in=entrant_ids)
-    return load_of(place, list(rows.select_related("entrant", "submission").order_by("entrant_id")))
+    return list(rows.select_related("entrant", "submission").order_by("entrant_id"))
 
 
 def load_samples(place: ReleaseTrack, entrant_ids: Sequence[int]) -> SampleCounts:
@@ -195,7 +177,7 @@ def load_samples(place: ReleaseTrack, entrant_ids: Sequence[int]) -> SampleCount
     submission_of = dict(counted.values_list("entrant_id", "submission_id"))
     problem_ids = list(told_problems(place.release).order_by("position").values_list("pk", flat=True))
     submission_ids = [submission_of.get(pk, 0) for pk in entrant_ids]  # no submission has the id 0
-    grids = _grids(submission_ids, place.track_id, problem_ids, (), _SAMPLE_COUNTS)
+    grids = grids_of(submission_ids, place.track_id, problem_ids, names=SAMPLE_COUNTS)
     return SampleCounts(**_sample_fields(grids), voided=_voided(place.release, problem_ids, None))
 
 
@@ -204,16 +186,22 @@ def load_of(
     counted: Sequence[Counted],
     instead: Sequence[ProblemScore] = (),
     before: datetime | None = None,
+    kept: KeptGrids | None = None,
 ) -> BoardArrays:
     """The same of these submissions, in the order of their entrants, without sealed questions.
 
-    `instead` replaces stored aggregates. Problems that were voided later than `before` count.
+    `instead` replaces stored aggregates. Problems that were voided later than `before` count. `kept` has the aggregates
+    of the last ranking.
     """
     release, track_id = place.release, place.track_id
     problems = list(told_problems(release).order_by("position").only("release", "group", "kind", "cases"))
     problem_ids = [one.pk for one in problems]
     submission_ids = [one.submission_id for one in counted]
-    grids = _grids(submission_ids, track_id, problem_ids, instead)
+    grids = (
+        kept.read(place, submission_ids, problem_ids)
+        if kept is not None
+        else grids_of(submission_ids, track_id, problem_ids, instead)
+    )
     peaks, groups = place.track.peaks, [one.group for one in problems]
     baselines_ms = _baselines_ms(release, track_id)
     own_cases = [cases_with_time(one.public_cases, baselines_ms.get(one.pk, {})) for one in problems]
@@ -235,7 +223,7 @@ def load_of(
         **_kinds(release, problems),
     }
     board_input = _board_input(place, counted, problem_ids, grids, given, before)
-    shown = {name: grids[name] for name in _SHOWN}
+    shown = {name: grids[name] for name in SHOWN}
     return BoardArrays(release, track_id, counted, problem_ids, groups, board_input, shown, grids["best_speedup"])
 
 
@@ -257,51 +245,6 @@ def _baselines_ms(release: Release, track_id: int) -> dict[int, dict[str, float]
     return dict(ranked.values_list("problem_id", "baseline_cases_ms"))
 
 
-def _grids(
-    submission_ids: Sequence[int], track_id: int, problem_ids: Sequence[int], instead: Iterable[ProblemScore],
-    names: Sequence[str] = _AGGREGATES,
-) -> dict[str, Any]:  # fmt: skip
-    """Entrants × problems arrays of these stored counts and sums. A missing row is zero (NaN for times)."""
-    grids = _empty_grids((len(submission_ids), len(problem_ids)), names)
-    row_of = {pk: n for n, pk in enumerate(submission_ids)}
-    column_of = {pk: n for n, pk in enumerate(problem_ids)}
-    stored = ProblemScore.objects.filter(submission_id__in=submission_ids, track_id=track_id)
-    stored = stored.annotate(fast_text=Cast("fast_counts", TextField()))
-    keys = ("submission_id", "problem_id", *(_AS_TEXT.get(name, name) for name in names))
-    replaced = [_values_of(one, keys) for one in instead]
-    every = chain(stored.values_list(*keys).iterator(_ROWS), replaced)  # the replaced ones last: they hold
-    rows = (row for row in every if row[1] in column_of)  # others are sealed questions
-    while some := list(islice(rows, _ROWS)):
-        submissions, problems, *columns = zip(*some, strict=True)
-        place = [row_of[pk] for pk in submissions], [column_of[pk] for pk in problems]
-        for name, values in zip(names, columns, strict=True):
-            read = _lists(values) if name in _AS_TEXT else values
-            grids[name][place] = np.array(read, dtype=grids[name].dtype)  # None becomes NaN
-    return grids
-
-
-def _values_of(one: ProblemScore, keys: Sequence[str]) -> tuple[Any, ...]:
-    return tuple(json.dumps(one.fast_counts) if name == _FAST_TEXT else getattr(one, name) for name in keys)
-
-
-def _lists(texts: Sequence[str]) -> IntArray:
-    """JSON lists of counts as rows. Few differ, and reading each by itself was a third of the time of a ranking."""
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    rows: IntArray = np.array([json.loads(text) for text in places], dtype=np.int64)
-    return rows[[places[text] for text in texts]]
-
-
-def _empty_grids(shape: tuple[int, int], names: Sequence[str]) -> dict[str, Any]:
-    grids: dict[str, Any] = {}
-    for name in names:
-        if name in _SUMS:
-            grids[name] = np.full(shape, np.nan if name in {"best_ms", "best_speedup"} else 0.0)
-        else:
-            whole = (*shape, len(THRESHOLDS)) if name == "fast_counts" else shape
-            grids[name] = np.zeros(whole, dtype=np.int64)
-    return grids
-
-
 def _sample_fields(grids: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "n": grids["n_samples"],
@@ -318,7 +261,7 @@ def _voided(release: Release, problem_ids: Sequence[int], before: datetime | Non
 
 
 def _board_input(
-    place: ReleaseTrack, counted: Sequence[Counted], problem_ids: Sequence[int], grids: dict[str, Any],
+    place: ReleaseTrack, counted: Sequence[Counted], problem_ids: Sequence[int], grids: Mapping[str, Any],
     given: Mapping[str, Any], before: datetime | None,
 ) -> BoardInput:  # fmt: skip
     """`given` holds the fields that are not counts or sums: what baselines, work, peaks and weights give."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import fmean
 from typing import Any
+from uuid import uuid4
 
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KeyTextTransform
@@ -123,6 +124,7 @@ def rescore(submission: Submission, track: Track, problem_ids: Sequence[int] | N
         update_fields=[name.removesuffix("_id") for name in _Tally.__dataclass_fields__],
         batch_size=500,
     )
+    Submission.objects.filter(pk=submission.pk).update(scored_mark=uuid4())
     touch(submission.release_id, track.pk)
 
 

@@ -76,6 +76,9 @@ class Submission(models.Model):
     compared_at = models.DateTimeField(
         null=True, blank=True, help_text="When its code was compared with that of other entrants."
     )
+    scored_mark = models.UUIDField(
+        null=True, blank=True, editable=False, help_text="Another one each time that its aggregates are computed."
+    )
     announced_at = models.DateTimeField(
         null=True, blank=True, help_text="When the messages that it has ended were made."
     )
