@@ -68,18 +68,22 @@ def outcome_of(user: Any, submission: Submission, track: Track | None) -> TrackO
         return None
     place.release = submission.release
     last = _last_before(user, submission, track)
+    on_board = visibility.visible_standings(user, submission.release).filter(track=track)
+    standing = on_board.filter(submission=submission).first()
     try:
         column = column_of(metric_named(submission.release.primary_metric))
-        rows = _rows_of(place, [one for one in (submission, last) if one])
+        if standing and not last:
+            rows = {submission.pk: standing}
+        else:
+            rows = _rows_of(place, [one for one in (submission, last) if one])
     except (MetricMissing, UnknownMetric):
         return None
     if submission.pk not in rows:
         return None
-    on_board = visibility.visible_standings(user, submission.release).filter(track=track)
     return TrackOutcome(
         column=column,
         cell=column.cell(vars(rows[submission.pk])),
-        standing=on_board.filter(submission=submission).first(),
+        standing=standing,
         n_ranked=on_board.exclude(rank=None).count(),
         change=_change(column, rows[submission.pk], rows.get(last.pk), last) if last else None,
     )
