@@ -89,7 +89,7 @@ BAD: dict[str, tuple[str, dict[str, str | bytes], str]] = {
         "flashinfer", trace(definition(name="../../../secret")), "outside of the set",
     ),
     "a definition whose name is a path of the machine": (
-        "flashinfer", trace(definition(name="/etc/scaled")), "is no plain file",
+        "flashinfer", trace(definition(name="/etc/scaled")), "there is no workloads/scale/etc/scaled.jsonl",
     ),
     "a definition under a name that no file can have": ("flashinfer", trace(definition(name="é" * 200)), "cannot be"),
     "a definition whose name ends a string": ("flashinfer", trace(definition(name="a\0b")), "cannot be one"),

@@ -61,7 +61,7 @@ def test_an_evaluation_costs_a_bounded_number_of_statements(
         work = node.take()
     with django_assert_max_num_queries(4):
         node.begin(work)
-    with django_assert_max_num_queries(23):
+    with django_assert_max_num_queries(24):
         node.report(work)
 
 
