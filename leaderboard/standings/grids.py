@@ -74,9 +74,9 @@ class KeptGrids:
         stale = [pk for pk in submission_ids if pk not in row_of]
         grids = dict(read(stale, place.track_id, problem_ids))
         if before is not None and row_of:
-            place_of = {pk: len(before.submission_ids) + n for n, pk in enumerate(stale)}
-            order = [row_of.get(pk, place_of.get(pk, 0)) for pk in submission_ids]
-            grids = {name: np.concatenate([before.grids[name], grids[name]])[order] for name in grids}
+            row_of |= {pk: row for row, pk in enumerate(stale, len(before.submission_ids))}
+            rows = [row_of[pk] for pk in submission_ids]
+            grids = {name: np.concatenate([before.grids[name], grids[name]])[rows] for name in grids}
         for values in grids.values():
             values.flags.writeable = False
         with self._guard:
