@@ -104,8 +104,8 @@ def read(
         submissions, problems, *columns = zip(*some, strict=True)
         place = [row_of[pk] for pk in submissions], [column_of[pk] for pk in problems]
         for name, values in zip(names, columns, strict=True):
-            read = _lists(values) if name in _AS_TEXT else values
-            grids[name][place] = np.array(read, dtype=grids[name].dtype)  # None becomes NaN
+            column = _lists(values) if name in _AS_TEXT else values
+            grids[name][place] = np.array(column, dtype=grids[name].dtype)  # None becomes NaN
     return grids
 
 

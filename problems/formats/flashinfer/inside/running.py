@@ -157,7 +157,7 @@ def why_wrong(expected: Any, actual: Any, bounds: dict[str, Any]) -> str:
         right = gap <= bounds["atol"] + bounds["rtol"] * want.abs()
     n_wrong = int((~right).sum())  # a GPU's mean of ones is not 1
     if 1 - n_wrong / got.numel() < bounds["ratio"]:
-        return f"{n_wrong} of {got.numel()} elements are wrong; {bounds['ratio']:g} of them must be right"
+        return f"{n_wrong} of {got.numel()} elements are wrong; a share of {bounds['ratio']:g} must be right"
     if bounds["cap"] is not None and float(gap.max()) > bounds["cap"]:
         return f"the largest difference is {float(gap.max()):.4g}; it may be {bounds['cap']:g}"
     return ""
