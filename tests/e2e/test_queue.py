@@ -24,8 +24,8 @@ def stack_on(tmp_path: Path, broker_url: str) -> Iterator[Stack]:
         stack.stop()
 
 
-def as_many_messages_as_rows(stack: Stack, submission: int, n: int) -> Callable[[], bool]:
-    return lambda: stack.n_ready == stack.states(submission).get("queued", 0) == n
+def as_many_messages_as_rows(stack: Stack, submission: int) -> Callable[[], bool]:
+    return lambda: stack.n_ready == stack.states(submission).get("queued", 0) > 0
 
 
 def walk(stack: Stack) -> None:
@@ -34,14 +34,12 @@ def walk(stack: Stack) -> None:
     rows = [solution("a/1", f"sleep 5; exit 0 # {n}") for n in range(15)]
     submission = stack.submit([*rows, solution("a/2", "exit 0")])
     stack.wait_until(lambda: stack.states(submission).get("leased") == 5, "the node is busy")
-    queued = stack.states(submission)["queued"]
-    stack.wait_until(as_many_messages_as_rows(stack, submission, queued), "messages for all that wait")
+    stack.wait_until(as_many_messages_as_rows(stack, submission), "messages for all that wait")
     assert stack.purge() > 0
     stack.wait_until(lambda: stack.n_ready > 0, "deleted messages come back")
     stack.start_node("node-2")
     stack.wait_until(lambda: stack.states(submission).get("leased") == 10, "the second node gets work at once")
-    queued = stack.states(submission)["queued"]
-    stack.wait_until(as_many_messages_as_rows(stack, submission, queued), "messages for all that wait")
+    stack.wait_until(as_many_messages_as_rows(stack, submission), "messages for all that wait")
     stack.wait_for(submission)
     stack.wait_until(lambda: stack.n_ready == 0, "no message is left over")
     answer = requests.get(f"{stack.url}/api/v1/submissions/{submission}/results.jsonl", timeout=10)
