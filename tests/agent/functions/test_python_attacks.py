@@ -21,7 +21,7 @@ from tests.sandbox.boxes import processes_named
 
 @pytest.fixture(scope="module")
 def root() -> ProblemRecord:
-    return problem(SETTLE.format(n=20_000), time_limit_seconds=10)
+    return problem(SETTLE.format(n=20_000), time_limit_seconds=30)
 
 
 def source_of(name: str, *, honest: bool = False) -> str:
