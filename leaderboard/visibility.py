@@ -60,12 +60,12 @@ def is_organiser(user: Any) -> bool:
 
 def may_see_board(user: Any, release: Release) -> bool:
     """Board, entrants and charts: of a public release, or of a private one if its results are public or it invites."""
-    return Release.objects.visible_to(user).filter(pk=release.pk).exists()
+    return release.is_open_to_all or Release.objects.visible_to(user).filter(pk=release.pk).exists()
 
 
 def may_see_statements(user: Any, release: Release) -> bool:
     """Statements and visible files: of a public release, or of a private one whose licence lets the invited read."""
-    return Release.objects.readable_by(user).filter(pk=release.pk).exists()
+    return release.is_open_to_all or Release.objects.readable_by(user).filter(pk=release.pk).exists()
 
 
 def may_see_statement(user: Any, problem: Problem) -> bool:

@@ -303,6 +303,11 @@ class Release(models.Model):
         return self.has_sealed_questions and (self.reveals_at is None or timezone.now() < self.reveals_at)
 
     @property
+    def is_open_to_all(self) -> bool:
+        """Whether strangers see its board and read its statements: what `visible_to` and `readable_by` ask of rows."""
+        return self.is_public and self.state != ReleaseState.DRAFT
+
+    @property
     def has_closed(self) -> bool:
         """Whether it takes no submissions any more. A frozen release never will again."""
         return self.state == ReleaseState.FROZEN or (self.closes_at is not None and timezone.now() >= self.closes_at)

@@ -52,10 +52,11 @@ def absent_samples(
         if not lacking:
             return
         problems = problems.filter(pk__in=lacking)
-    skips = _skips(submission, tracks)
+    skips: dict[tuple[int, int], str] | None = None
     for pk, position, task_id, kind in problems.values_list("pk", "position", "task_id", "kind"):
         first, wanted = present.get(pk, 0), most_replies if kind in SITE_KINDS else most
         if first < wanted:
+            skips = _skips(submission, tracks) if skips is None else skips
             for track in tracks:
                 reason = skips.get((pk, track.pk), "")
                 yield AbsentSamples(pk, position, task_id, track, first, wanted - first, reason)

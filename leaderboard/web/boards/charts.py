@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -64,6 +64,11 @@ def _metric(release: Release) -> Metric | None:
 
 def chart_rows(user: Any, release: Release, track: Track | None) -> list[BoardRow]:
     """The figures of the board's first entrants, baselines included; none without such a metric. One query."""
+    return rows_to_draw(release, _by_rank(user, release, track).values(*table.ROW_FIELDS)[:MAX_ROWS])
+
+
+def rows_to_draw(release: Release, rows: Iterable[table.Row]) -> list[BoardRow]:
+    """The figures of these rows of a board, in their order; none without such a metric."""
     metric = _metric(release)
     if metric is None:
         return []
@@ -80,7 +85,7 @@ def chart_rows(user: Any, release: Release, track: Track | None) -> list[BoardRo
             groups=_of_groups(row["groups"], metric),
             pass_groups=_of_groups(row["groups"], PASS_AT_1),
         )
-        for row in _by_rank(user, release, track).values(*table.ROW_FIELDS)[:MAX_ROWS]
+        for row in rows
     ]
 
 

@@ -31,7 +31,7 @@ def own_entrant_or_404(request: HttpRequest, slug: str) -> Entrant:
 
 
 def submission_or_404(request: HttpRequest, pk: int) -> tuple[Submission, SubmissionView]:
-    rows = Submission.objects.select_related("entrant", "release", "submitted_by")
+    rows = Submission.objects.select_related("entrant", "release", "submitted_by").prefetch_related("tracks")
     return _seen(request, get_object_or_404(rows, pk=pk))
 
 

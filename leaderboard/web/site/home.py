@@ -14,13 +14,11 @@ from leaderboard import visibility
 from leaderboard.boards import table
 from leaderboard.boards.query import BoardQuery
 from leaderboard.charts import leading_chart
-from leaderboard.models import Standing, Track
+from leaderboard.models import ReleaseTrack, Standing
 from leaderboard.models.entrants.entrant import EntrantKind
-from leaderboard.standings.rankable import ranking_error
 from leaderboard.web.boards import board_html
-from leaderboard.web.boards.charts import chart_rows
+from leaderboard.web.boards.charts import rows_to_draw
 from leaderboard.web.boards.figures import board_figure
-from leaderboard.web.shared.lookups import tracks_of
 from leaderboard.web.site import demo, worked
 from leaderboard.web.site.lead import hardware_of, last_day, lead_columns, lead_of, open_problem
 from problems.models import Problem, Release, ReleaseState
@@ -42,11 +40,16 @@ def home(request: HttpRequest) -> HttpResponse:
     release = lead.release if lead else latest[0] if latest else None
     context: dict[str, Any] = {"release": release, "releases": latest, "guide": demo.guide()}
     if release:
-        context |= _top_of(request, release, lead.track if lead else next(iter(tracks_of(release)), None))
+        context |= _top_of(request, release, lead or _first_place(release))
     return render(request, "podium/site/home.html", context)
 
 
-def _top_of(request: HttpRequest, release: Release, track: Track | None) -> dict[str, Any]:
+def _first_place(release: Release) -> ReleaseTrack | None:
+    return ReleaseTrack.objects.filter(release=release).select_related("track").order_by("track__slug").first()
+
+
+def _top_of(request: HttpRequest, release: Release, place: ReleaseTrack | None) -> dict[str, Any]:
+    track = place.track if place else None
     standings = visibility.visible_standings(request.user, release)
     query = BoardQuery(
         track=track.slug if track else "", ranked_by=release.primary_metric,
@@ -54,7 +57,7 @@ def _top_of(request: HttpRequest, release: Release, track: Track | None) -> dict
     )  # fmt: skip
     found = table.load(table.StoredRows(standings.filter(track=track)), query, [])
     columns = lead_columns(found.columns, release.primary_metric)
-    points = chart_rows(request.user, release, track)
+    points = rows_to_draw(release, [*found.rows, *found.pinned])
     chart = leading_chart(points)
     return {
         "track": track,
@@ -69,7 +72,7 @@ def _top_of(request: HttpRequest, release: Release, track: Track | None) -> dict
         "leader": found.rows[0] if found.rows else None,
         "problem": open_problem(request.user, release),
         "imported": found.imported,
-        "ranking_error": ranking_error(release, query.track),
+        "ranking_error": place.ranking_error if place else "",
         "figure": board_figure(release, track, chart, points) if chart.is_shown(points) else None,
     }
 

@@ -59,4 +59,7 @@ def open_problem(user: Any, release: Release) -> Problem | None:
     """The first problem of the release that the user may read and submit to now. At most two queries."""
     if release.why_closed() or not visibility.may_see_statements(user, release):
         return None
-    return release.problems.filter(do_not_release=False).only("slug", "title").order_by("position").first()
+    found = release.problems.filter(do_not_release=False).only("slug", "title", "release").order_by("position").first()
+    if found:
+        found.release = release
+    return found

@@ -16,7 +16,6 @@ from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.results.failures import NOT_FAILURES, Failure, read_failures
 from leaderboard.standings import rank
 from leaderboard.visibility import SubmissionView
-from problems.models import Problem
 from problems.spec.kinds import SITE_KINDS
 from scoring.board import MetricMissing
 from scoring.metrics import UnknownMetric, metric_named
@@ -52,7 +51,7 @@ class TrackOutcome:
 class FailedFirst:
     """The first failure by the order of problems and samples, as far as the visitor may read it."""
 
-    problem: Problem
+    problem_title: str
     failure: Failure
 
 
@@ -63,13 +62,15 @@ def outcome_of(user: Any, submission: Submission, track: Track | None) -> TrackO
     """
     if track is None or not submission.is_full or submission.state != SubmissionState.DONE:
         return None
-    place = ReleaseTrack.objects.filter(release=submission.release_id, track=track).select_related("track").first()
+    place = ReleaseTrack.objects.filter(release=submission.release_id, track=track).first()
     if place is None or submission.entrant.kind in (EntrantKind.SYSTEM, EntrantKind.BASELINE):
         return None
-    place.release = submission.release
+    place.release, place.track = submission.release, track
     last = _last_before(user, submission, track)
     on_board = visibility.visible_standings(user, submission.release).filter(track=track)
     standing = on_board.filter(submission=submission).first()
+    if standing:
+        standing.release, standing.track = submission.release, track
     try:
         column = column_of(metric_named(submission.release.primary_metric))
         if standing and not last:
@@ -101,10 +102,11 @@ def first_failure_of(submission: Submission, track: Track | None, view: Submissi
     """The first failure whose outcome is told. Two queries."""
     rows = view.open_of(Evaluation.objects.live().filter(submission=submission, track=track))
     failed = rows.exclude(current_result=None).exclude(current_result__verdict__in=NOT_FAILURES)
-    first = failed.select_related("problem").order_by("problem__position", "sample__index").first()
+    first = failed.order_by("problem__position", "sample__index").values_list("pk", "problem__title").first()
     if first is None:
         return None
-    return FailedFirst(first.problem, read_failures(Evaluation.objects.filter(pk=first.pk), view).rows[0])
+    pk, title = first
+    return FailedFirst(title, read_failures(Evaluation.objects.filter(pk=pk), view).rows[0])
 
 
 def seals_part(submission: Submission, view: SubmissionView) -> bool:

@@ -58,7 +58,7 @@ def submission_samples(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _samples_context(request: HttpRequest, found: Submission, view: SubmissionView) -> dict[str, Any]:
-    tracks = list(found.tracks.order_by("slug"))
+    tracks = list(found.tracks.all())
     track = chosen_track(request, tracks)
     page = page_of(request, problems_of(found))
     rows = matrix(found, track, list(page.object_list), view) if track else []

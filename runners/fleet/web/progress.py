@@ -71,7 +71,7 @@ class CasesSoFar:
 def progress_context(view: SubmissionView, submission: Submission) -> dict[str, Any]:
     """The context of `fleet/submission_progress.html` for a user with this view. It shows the cases of a submission of
     one sample; those of more samples are on the pages of their evaluations."""
-    progress, n_tracks = progress_of(submission, view), submission.tracks.count()
+    progress, n_tracks = progress_of(submission, view), len(submission.tracks.all())
     return {
         "submission": submission,
         "may_change": view.may_change,
@@ -99,11 +99,9 @@ def progress_of(submission: Submission, view: SubmissionView) -> ProgressCounts:
     rows += [(EvaluationState.DONE.value, verdict, n) for verdict, n in absent_verdicts(submission).items()]
     by_state = {state: sum(n for s, _, n in rows if s == state) for state in EvaluationState.values}
     total = sum(by_state.values())
-    running = list(
-        Attempt.objects.filter(job__evaluation__in=submission.evaluations.live(), state=AttemptState.LEASED)
-        .select_related("node", "job__evaluation", "job__track")
-        .order_by("leased_at")[:SHOWN_ATTEMPTS]
-    )
+    attempts = Attempt.objects.filter(job__evaluation__in=submission.evaluations.live(), state=AttemptState.LEASED)
+    attempts = attempts.select_related("node", "job__evaluation", "job__track").order_by("leased_at")
+    running = list(attempts[:SHOWN_ATTEMPTS]) if by_state[EvaluationState.LEASED] else []
     open_work = by_state[EvaluationState.QUEUED] + by_state[EvaluationState.LEASED]
     ended = submission.finished_at if submission.state != SubmissionState.ACCEPTED else None
     return ProgressCounts(
