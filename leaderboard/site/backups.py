@@ -99,7 +99,8 @@ def _stores() -> Iterable[tuple[str, blobs.BlobStore]]:
 
 def _kept(folder: Path, name: str) -> blobs.FolderBlobs:
     root = folder / BLOBS / name
-    root.mkdir(parents=True, exist_ok=True)
+    root.parent.mkdir(mode=0o700, exist_ok=True)
+    root.mkdir(exist_ok=True)
     return blobs.FolderBlobs(root)
 
 

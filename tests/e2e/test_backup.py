@@ -41,7 +41,8 @@ def drill(stack: Stack, break_database: Any) -> None:
         stack.manage("backup", str(backups))
         stack.manage("backup", str(backups), "--keep", "1")
         (kept,) = backups.glob("[0-9]*")
-        assert {path.stat().st_mode & 0o777 for path in (kept, kept / "secret_key")} == {0o700, 0o600}
+        modes = [path.stat().st_mode & 0o777 for path in (kept, backups / "blobs", kept / "secret_key")]
+        assert modes == [0o700, 0o700, 0o600]
         after = stack.submit([solution("a/1", "exit 0"), solution("a/2", "exit 0")])
         stack.stop()
 

@@ -15,9 +15,11 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from leaderboard.models import ReleaseTrack
+from leaderboard.errors import BadQuery, refuse_unknown
+from leaderboard.models import ReleaseTrack, Track
 from runners.fleet.again.rechecks import has_takers
 from runners.fleet.models import LOST, UNBEGUN, Attempt, AttemptState, Job, JobState, Node, Pulse, Service
+from runners.wire.protocol import Stage
 
 RECENT = timedelta(minutes=10)
 """Attempts that began within it tell how long jobs wait for a node; those that ended, how many were lost."""
@@ -39,7 +41,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def open_jobs(request: HttpRequest) -> HttpResponse:
-    """`{"open": n}`: jobs of `?track=…&stage=…` for which an autoscaler keeps nodes. Answers as `metrics` does.
+    """`{"open": n}`: jobs of `?track=…&stage=…` for which an autoscaler keeps nodes. Answers as `metrics` does, and 400
+    for a track or stage that is not known: an autoscaler told 0 would wait for ever.
 
     Leases of joined nodes count beside queued jobs, because the autoscaler subtracts the nodes that it has started;
     without queued jobs it needs no more of them. A queued recheck is not counted: those nodes join with the token of
@@ -48,6 +51,11 @@ def open_jobs(request: HttpRequest) -> HttpResponse:
     if refusal := _refusal(request):
         return refusal
     names = {"track__slug": request.GET.get("track", ""), "stage": request.GET.get("stage", "")}
+    try:
+        refuse_unknown("track", names["track__slug"], Track.objects.values_list("slug", flat=True))
+        refuse_unknown("stage", names["stage"], list(Stage))
+    except BadQuery as error:
+        return HttpResponse(f"{error.message}\n", status=error.status, content_type="text/plain")
     n_queued = Job.objects.filter(state=JobState.QUEUED, apart_from=None, **names).count()
     leased = Attempt.objects.filter(state=AttemptState.LEASED, node__joined_by__isnull=False)
     leased = leased.filter(**{f"job__{name}": value for name, value in names.items()})

@@ -121,9 +121,19 @@ def test_an_autoscaler_reads_the_jobs_of_one_queue_without_those_of_nodes_that_i
         return client.get(address, headers={"Authorization": f"Bearer {TOKEN}"}).json()
 
     assert told(third.track.slug, third.stage) == {"open": 1 + 1 + len(others)}
-    assert told(third.track.slug, "run") == told("elsewhere", third.stage) == {"open": 0}
+    assert told(third.track.slug, "run") == {"open": 0}
     Job.objects.filter(state=JobState.QUEUED).update(state=JobState.DONE)
     assert told(third.track.slug, third.stage) == {"open": 0}, "nothing waits, so no node is needed beside those there"
+
+
+@pytest.mark.parametrize(("asked", "known"), [("track=elsewhere", "Known here: "), ("stage=walk", "both, build, run")])
+def test_an_autoscaler_that_misspells_its_queue_is_told(
+    client: Any, settings: Any, queue: list[Job], asked: str, known: str
+) -> None:
+    settings.METRICS_TOKEN = TOKEN
+    answer = client.get(f"/metrics/jobs?{asked}", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert (answer.status_code, answer["Content-Type"]) == (400, "text/plain")
+    assert known in answer.content.decode()
 
 
 def test_grafana_s_board_names_only_metrics_that_the_site_exports(scraped: Any, queue: list[Job]) -> None:
