@@ -10,7 +10,8 @@ from leaderboard.boards.written import interval_words, margin, written
 from leaderboard.models import Standing
 from leaderboard.models.boards.estimates import figure_of, figure_of_group, part_of
 from leaderboard.results.measured import last_day_of
-from leaderboard.site.numerals import MISSING, dollars, numbered, percent, ratio, tokens
+from leaderboard.site.numerals import MISSING, dollars, percent, ratio, tokens
+from problems.spec.numbered import numbered
 from scoring import metrics
 from scoring.metrics import PASS_AT_1, Metric, Need
 

@@ -25,7 +25,8 @@ from leaderboard.charts.chart import (
 from leaderboard.charts.colours import colour_of
 from leaderboard.charts.scales import metric_axis
 from leaderboard.models.boards.estimates import Triple
-from leaderboard.site.numerals import MISSING, numbered
+from leaderboard.site.numerals import MISSING
+from problems.spec.numbered import numbered
 from scoring.metrics import PASS_AT_1, Metric
 
 MAX_COMPARED = 100

@@ -12,12 +12,12 @@ from leaderboard.curation.audits import audits_of
 from leaderboard.curation.revisions import questions
 from leaderboard.curation.verification import SHOWN_LINES, Checked, ProblemVerification, checked, verifications
 from leaderboard.models import ReleaseTrack
-from leaderboard.site.numerals import numbered
 from leaderboard.standings import rankable
 from problems import sealing
 from problems.actions.releases import broken_promises
 from problems.models import Problem, QuestionPolicy, Release
 from problems.spec.kinds import NODE_KINDS
+from problems.spec.numbered import numbered
 
 
 class LineState(StrEnum):

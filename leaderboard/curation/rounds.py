@@ -14,9 +14,9 @@ from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.models.submissions.evaluation import OPEN_STATES, EvaluationQuerySet, ResultOrigin
 from leaderboard.rows.shadows import NOT_JUDGED
 from leaderboard.signals import Foreseen, work_foreseen
-from leaderboard.site.numerals import numbered
 from problems.models import ReleaseState
 from problems.spec.kinds import NODE_KINDS
+from problems.spec.numbered import numbered
 from runners.wire.protocol import Verdict
 
 FIRST = 10

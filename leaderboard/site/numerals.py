@@ -137,15 +137,6 @@ def size(n_bytes: float | None) -> str:
     return f"{amount:.1f} GiB"
 
 
-def numbered(n: int, noun: str, verb: str = "") -> str:
-    """A number and its noun, and the verb that both need: (1, "sample", "is") → `1 sample is`, 1,204 → `1,204 samples
-    are`. Other verbs are given as of one: `stops` → `stop`."""
-    if n != 1:
-        noun += "es" if noun.endswith("s") else "s"
-        verb = {"is": "are", "was": "were"}.get(verb, verb.removesuffix("s"))
-    return f"{n:,} {noun} {verb}".rstrip()
-
-
 def duration(seconds: float | None) -> str:
     """Elapsed time in its two largest units: `1 h 4 min`, `3 min 20 s`, `12 s`."""
     if seconds is None:

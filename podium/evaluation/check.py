@@ -15,6 +15,7 @@ from problems.formats.errors import PackRefused
 from problems.formats.submission import Catalogue, IncomingSubmission, read_samples
 from problems.spec.command.workspace_rules import WorkspaceRules
 from problems.spec.errors import RecordError
+from problems.spec.numbered import numbered
 from problems.spec.profile import Profile
 from problems.spec.solution import load_object
 
@@ -81,7 +82,8 @@ def report(incoming: IncomingSubmission) -> Iterator[str]:
         where = f"{_place(sample.line_number)}{sample.task_id} sample {sample.index + 1}"
         yield f"{where} is invalid: {sample.invalid_reason}"
     fine = len(incoming.samples) - len(bad)
-    yield f"{fine} of {len(incoming.samples)} samples of {len(incoming.sample_counts)} problems may be graded."
+    held = f"{numbered(len(incoming.samples), 'sample')} of {numbered(len(incoming.sample_counts), 'problem')}"
+    yield f"{fine} of {held} may be graded."
 
 
 def coverage_words(incoming: IncomingSubmission, catalogue: Catalogue) -> str:

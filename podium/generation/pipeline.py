@@ -22,6 +22,7 @@ from podium.generation.prompts import Prompts
 from podium.generation.retrieval import Retrieval
 from podium.generation.store import Store
 from podium.generation.turns import AskedSample, SolutionToTry, Turns
+from problems.spec.numbered import numbered
 from runners.wire.extras import how_to_install
 
 if TYPE_CHECKING:
@@ -100,8 +101,8 @@ class GenerationRun:
     def _write(self, turns: Turns, samples: Sequence[AskedSample]) -> int:
         finished = [turns.progressed(one) for one in samples]
         manifest = write_pack(self.path, self.problems, self.settings, finished, debug=self.debug)
-        n_problems = len(self.problems.asked)
-        say(f"{self.path}: {len(samples)} samples of {n_problems} problems; {usage_words(manifest['usage'])}.")
+        held = f"{numbered(len(samples), 'sample')} of {numbered(len(self.problems.asked), 'problem')}"
+        say(f"{self.path}: {held}; {usage_words(manifest['usage'])}.")
         if agentic := manifest.get("agentic"):
             say(_in_words(agentic))
         for reason, count in manifest["reply_problems"].items():

@@ -12,6 +12,7 @@ from problems.spec.function.manifest import Parameter
 from problems.spec.function.rules import FunctionRules
 from problems.spec.function.signature import FUNCTION_NAME
 from problems.spec.kinds import SITE_KINDS
+from problems.spec.numbered import numbered
 from problems.spec.profile import Profile
 from problems.spec.solution import SourceFile
 
@@ -55,8 +56,9 @@ def check(file: BinaryIO, filename: str, catalogue: Catalogue, strict: bool, cov
 
 def report(incoming: IncomingSubmission, catalogue: Catalogue) -> str:
     """A line about the submission. It leaves out invalid samples, which the site finds with the held-out files."""
-    held = f"{len(incoming.samples)} samples of {len(incoming.sample_counts)} problems"
+    held = f"{numbered(len(incoming.samples), 'sample')} of {numbered(len(incoming.sample_counts), 'problem')}"
     if not incoming.full:
         return f"{held}, a partial submission: it is not ranked on the board."
     absent = sum(absent_counts(incoming, catalogue).values())
-    return f"{held}, a full submission." + (f" {absent} absent samples count as failed." if absent else "")
+    lacks = f" {numbered(absent, 'absent sample', 'counts')} as failed." if absent else ""
+    return f"{held}, a full submission.{lacks}"

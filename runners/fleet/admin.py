@@ -14,8 +14,8 @@ from leaderboard.admin.curation.effects import of_voiding_node
 from leaderboard.admin.curation.rejudges import started
 from leaderboard.errors import Refused
 from leaderboard.models import Track
-from leaderboard.site.numerals import numbered
 from problems.models import Release
+from problems.spec.numbered import numbered
 from runners.fleet import dashboard, first_run
 from runners.fleet.models import Attempt, AttemptState, Job, Node, NodeGrant, Service
 from runners.fleet.nodes import enrol, join_admin, service

@@ -19,7 +19,7 @@ def test_invalid_samples_are_named_with_their_lines(folder: Path) -> None:
     assert ran.status == 1
     assert "line 2: a/1 sample 2 is invalid: 'test/t.sh' is a test file of the problem" in ran.stdout
     assert "line 3: task_id `z` is not in release test-1." in ran.stdout
-    assert "1 of 2 samples of 1 problems may be graded." in ran.stdout
+    assert "1 of 2 samples of 1 problem may be graded." in ran.stdout
 
 
 def test_what_is_no_pack_is_refused(folder: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_folder_of_solutions_is_checked_as_it_would_be_sent(folder: Path) -> N
     ran = podium(folder, "check", folder / "mine", "--problems", problems)
     assert ran.status == 1
     assert "folder 'z' is no problem of release test-1; name folders after its task_ids." in ran.stdout.splitlines()
-    assert "1 of 1 samples of 1 problems may be graded." in ran.stdout
+    assert "1 of 1 sample of 1 problem may be graded." in ran.stdout
 
 
 def test_a_folder_can_only_be_checked_against_its_problems(folder: Path) -> None:

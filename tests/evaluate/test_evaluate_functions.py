@@ -106,7 +106,7 @@ def test_the_check_names_a_wrong_signature_with_its_line(folder: Path) -> None:
     assert ran.status == 1
     words = "line 2: row-softmax sample 2 is invalid: solution.cpp line 1: `solution` takes 2 parameters"
     assert words in ran.stdout
-    assert "1 of 2 samples of 1 problems may be graded." in ran.stdout
+    assert "1 of 2 samples of 1 problem may be graded." in ran.stdout
 
 
 REAL = {

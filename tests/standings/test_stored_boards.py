@@ -29,7 +29,7 @@ _FLOAT = re.compile(r"-?\d+\.\d{6,}(?:e-?\d+)?")
 
 
 def _rounded(text: str) -> str:
-    """Seven digits: processors differ in the last ones of a logarithm, and half of them are left of a deviation near 0."""
+    """Seven digits: processors differ in a logarithm's last ones, and a deviation near 0 keeps half of its digits."""
     return _FLOAT.sub(lambda found: f"{float(found[0]):.7g}", text)
 
 

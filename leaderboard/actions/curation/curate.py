@@ -22,7 +22,6 @@ from leaderboard.models.audit_values import edit_detail
 from leaderboard.models.boards.track import NO_HARDWARE
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.models.submissions.evaluation import OPEN_STATES
-from leaderboard.site.numerals import numbered
 from leaderboard.standings import rank, rankable, scores
 from problems.actions import releases
 from problems.actions.releases import ImportReport
@@ -31,6 +30,7 @@ from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
 from problems.models import RANKING_FIELDS, Release, ReleaseState
 from problems.spec.digests import canonical_json
 from problems.spec.kinds import NODE_KINDS
+from problems.spec.numbered import numbered
 
 
 def check_organiser(user: Any) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 from leaderboard.actions.intake.dry_run import Contents, DryRun
 from leaderboard.actions.submissions.choose import counts_on, offered_tracks
 from leaderboard.models import Counted, Decision, ProblemTrack, Submission
-from leaderboard.site.numerals import numbered
 from problems.formats.submission import IncomingSubmission
+from problems.spec.numbered import numbered
 from scoring.metrics import metric_named
 
 

@@ -30,10 +30,10 @@ from leaderboard.models import (
 from leaderboard.models.curation.rejudge import RejudgeOutcome
 from leaderboard.models.submissions.evaluation import OPEN_STATES, ResultOrigin
 from leaderboard.rows.reuse import holding
-from leaderboard.site.numerals import numbered
 from problems.models import Problem, QuestionPolicy, Release
 from problems.sealing import policy_of
 from problems.spec.kinds import NODE_KINDS
+from problems.spec.numbered import numbered
 from runners.wire.protocol import JUDGE_VERSIONS
 from scoring.rules import NEWEST, changes_since
 

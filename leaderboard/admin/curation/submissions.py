@@ -13,8 +13,8 @@ from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm, admi
 from leaderboard.admin.curation import effects
 from leaderboard.admin.dashboard import stuck
 from leaderboard.models import Entrant, Evaluation, Submission, SubmissionState
-from leaderboard.site.numerals import numbered
 from problems.models import Problem
+from problems.spec.numbered import numbered
 
 ID_DIGITS = 19
 """Numbers of fewer digits fit into a row's id."""

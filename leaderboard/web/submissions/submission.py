@@ -16,7 +16,6 @@ from leaderboard.entrants.declared import facts_of
 from leaderboard.errors import Refused
 from leaderboard.models import AuditEntry, Decision, Evaluation, Submission
 from leaderboard.models.submissions.submission import IMPORT
-from leaderboard.site.numerals import numbered
 from leaderboard.submissions.sample_packs import pack_of
 from leaderboard.visibility import SubmissionView
 from leaderboard.web.results.verdicts import VERDICTS, to_choose_from
@@ -25,6 +24,7 @@ from leaderboard.web.shared.paging import other_parameters, page_of
 from leaderboard.web.submissions.matrix import matrix
 from leaderboard.web.submissions.outcome import awaits_rank, first_failure_of, outcome_of, seals_part
 from problems.models import Problem
+from problems.spec.numbered import numbered
 
 THROUGH = {
     "web": "on the site's pages",

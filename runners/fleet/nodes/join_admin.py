@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from leaderboard.admin.base import Act, Outcome, ReadOnlyAdmin, ReasonForm
 from leaderboard.models import Track
-from leaderboard.site.numerals import numbered
+from problems.spec.numbered import numbered
 from runners.fleet.models import Attempt, AttemptState, JoinToken
 from runners.fleet.nodes import joining
 from runners.wire.protocol import Stage

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from leaderboard.models import Submission
 from leaderboard.site import numerals
+from problems.spec.numbered import numbered
 from runners.fleet.models import Attempt, AttemptState, BrokerFault, Job, JobState, Node, NodeGrant, Pulse, Service
 from runners.fleet.queue.fit import why_not
 from runners.fleet.queue.messages import Place
@@ -100,12 +101,10 @@ class Fleet:
 
     def _busy(self, place: Place, ahead: int | None, oldest: datetime) -> str:
         n_free = sum(not why_idle(one) for one in self._grants.get(place, []))
-        nodes = numerals.numbered(n_free, "node")
-        first = (
-            f" {numerals.numbered(ahead, 'job')} of others come{'s' * (ahead == 1)} first" if ahead is not None else ""
-        )
+        nodes = numbered(n_free, "node")
+        first = f" {numbered(ahead, 'job')} of others come{'s' * (ahead == 1)} first" if ahead is not None else ""
         if n_leased := self._leased.get(place, 0):
-            jobs = numerals.numbered(n_leased, "job")
+            jobs = numbered(n_leased, "job")
             took = self._takes.get(place)
             if ahead is None:
                 return f"{nodes} of {_doing(place)} work{'s' * (n_free == 1)} on {jobs}."

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Count, Min, Q
 
 from leaderboard.models import Track
-from leaderboard.site.numerals import numbered
+from problems.spec.numbered import numbered
 from runners.fleet.again.rechecks import has_takers
 from runners.fleet.models import Job, JobState, Node, Service, online
 from runners.fleet.queue.waiting import Wait, waits_of_queues

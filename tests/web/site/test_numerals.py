@@ -7,11 +7,11 @@ from leaderboard.site.numerals import (
     general,
     milliseconds,
     milliseconds_interval,
-    numbered,
     ratio,
     ratio_interval,
     supported,
 )
+from problems.spec.numbered import numbered
 
 
 def test_an_interval_is_written_by_its_ends_even_or_lopsided() -> None:
