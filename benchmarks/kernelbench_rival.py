@@ -2,8 +2,9 @@
 
     python -m benchmarks.kernelbench_rival --checkout KernelBench --problems 20 --out rows.csv
 
-Needs a GPU and a checkout of KernelBench, which is not part of Podium. Both see the same sources: a problem's own
-`Model` under the name `ModelNew`, and cheats that stand around it.
+Needs a GPU and a checkout of KernelBench, which is not part of Podium; `--prepare` needs no GPU, and what `--folder`
+holds is not judged again. Both see the same sources: a problem's own `Model` under the name `ModelNew`, and cheats that
+stand around it.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from benchmarks.figures import BenchFigure, show
 SEED = 2026
 CORRECT_TRIALS, TIMED_TRIALS = 5, 20
 THEIR_LIMIT_SECONDS = 240.0
+SANDBOX = ("--sandbox", os.environ.get("PODIUM_SANDBOX", "bubblewrap"))
 
 HONEST = "\n\nclass ModelNew(_Honest):\n    pass\n"
 _FORWARD = "\n\nclass ModelNew(_Honest):\n    def forward(self, *inputs):\n"
@@ -53,8 +55,11 @@ CHEATS = {
 """The sources behind the honest class, by kind. The last one changes its process for all after it."""
 
 THEIR_RUN = """
-import json, sys
+import json, sys, types
 sys.path.insert(0, sys.argv[1] + "/src")
+for unused, name in (("openai", "OpenAI"), ("litellm", "completion")):  # their utilities import clients of models
+    sys.modules[unused] = types.ModuleType(unused)
+    setattr(sys.modules[unused], name, None)
 import torch
 from kernelbench.eval import eval_kernel_against_ref
 reference = open(sys.argv[2]).read()
@@ -94,8 +99,10 @@ def chosen(checkout: Path, n_problems: int) -> list[tuple[int, int, Path]]:
 
 
 def theirs(checkout: Path, reference: Path, solutions: dict[str, str], folder: Path) -> dict[str, dict[str, Any]]:
-    """Their verdicts by kind, in one process; what a crash left out is tried again without the kind that crashed."""
-    rows: dict[str, dict[str, Any]] = {}
+    """Their verdicts by kind, in one process; what a crash left out is tried again without the kind that crashed.
+    Resumable."""
+    kept = folder / f"{reference.parent.name}-{reference.stem}.theirs.json"
+    rows: dict[str, dict[str, Any]] = json.loads(kept.read_text()) if kept.exists() else {}
     while left := {kind: source for kind, source in solutions.items() if kind not in rows}:
         (folder / "solutions.json").write_text(json.dumps(left))
         words = [str(checkout), str(reference), str(folder / "solutions.json"), str(CORRECT_TRIALS), str(TIMED_TRIALS)]
@@ -114,12 +121,12 @@ def theirs(checkout: Path, reference: Path, solutions: dict[str, str], folder: P
         missing = next((kind for kind in left if kind not in rows), None)
         if missing is not None:
             rows[missing] = {"kind": missing, "verdict": "crashed", "cause": cause}
+        kept.write_text(json.dumps(rows))
     return rows
 
 
-def ours(problems: list[tuple[int, int, Path]], folder: Path) -> dict[tuple[int, int, str], dict[str, Any]]:
-    """Podium's verdicts by level, number and kind: import, adapt, evaluate, each by its command. Resumable."""
-    found = {}
+def prepare(problems: list[tuple[int, int, Path]], folder: Path) -> None:
+    """Import and adapt, each by its command, what is not there yet: a pack and its solutions for each level."""
     for level in (1, 2):
         place = folder / f"level{level}"
         set_folder = place / f"level{level}"  # names of problems begin with it
@@ -131,14 +138,23 @@ def ours(problems: list[tuple[int, int, Path]], folder: Path) -> dict[tuple[int,
                 for sample, source in enumerate(sources(path.read_text()).values()):
                     name = f"level_{level}_problem_{number}_sample_{sample}_kernel.py"
                     (place / "own" / name).write_text(source)
-        pack, solutions, graded = place / "pack.tar.gz", place / "own.tar.gz", place / "graded.jsonl"
+        pack, solutions = place / "pack.tar.gz", place / "own.tar.gz"
         if not pack.exists():
-            _podium("problems", "import", "kernelbench", str(set_folder), "--out", str(pack), "--release", "rival")
+            words = [str(set_folder), "--out", str(pack), "--release", "rival", *SANDBOX]
+            _podium("problems", "import", "kernelbench", *words)
         if not solutions.exists():
             _podium(
                 "problems", "adapt", "kernelbench", str(place / "own"), "--problems", str(pack), "--out", str(solutions)
             )
-        options = ["--out", str(graded), "--benchmark", "--sandbox", os.environ.get("PODIUM_SANDBOX", "bubblewrap")]
+
+
+def ours(folder: Path) -> dict[tuple[int, int, str], dict[str, Any]]:
+    """Podium's verdicts by level, number and kind, by its commands. Resumable."""
+    found = {}
+    for level in (1, 2):
+        place = folder / f"level{level}"
+        pack, solutions, graded = place / "pack.tar.gz", place / "own.tar.gz", place / "graded.jsonl"
+        options = ["--out", str(graded), "--benchmark", *SANDBOX]
         _podium("evaluate", "--problems", str(pack), "--solutions", str(solutions), *options)
         _podium("problems", "export", "kernelbench", str(graded), "--out", str(place / "results"))
         results = json.loads((place / f"results/level{level}/eval_results.json").read_text())
@@ -161,10 +177,14 @@ def main(words: Sequence[str]) -> int:
     reader.add_argument("--problems", type=int, default=20)
     reader.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "kernelbench-rival")
     reader.add_argument("--out", type=Path)
+    reader.add_argument("--prepare", action="store_true", help="stop before anything is judged")
     asked = reader.parse_args(words)
     problems = chosen(asked.checkout, asked.problems)
     asked.folder.mkdir(parents=True, exist_ok=True)
-    by_us = ours(problems, asked.folder)
+    prepare(problems, asked.folder)
+    if asked.prepare:
+        return 0
+    by_us = ours(asked.folder)
     rows = []
     for level, number, path in problems:
         by_them = theirs(asked.checkout, path, sources(path.read_text()), asked.folder)

@@ -69,8 +69,13 @@ class SandboxedAnswer:
 class MissingTorch(PackRefused):
     """The Python that problems run under has no torch."""
 
-    def __init__(self) -> None:
+    def __init__(self, sandbox: str) -> None:
         words = "the Python that problems run under has no torch; install it, or name another by PODIUM_PYTHON"
+        if sandbox == "docker":
+            words = (
+                "the sandbox's image has no torch: name another by PODIUM_DOCKER_IMAGE, or give --sandbox bubblewrap,"
+                " whose Python is named by PODIUM_PYTHON"
+            )
         super().__init__("no_torch", words)
 
 
@@ -103,7 +108,7 @@ def call_each(
             raise PackRefused("sandbox", f"the files could not be run: {fault}") from fault
     answers = _answers(outcome.stdout, len(jobs))
     if answers and all("No module named 'torch'" in one.fault for one in answers.values()):
-        raise MissingTorch
+        raise MissingTorch(sandbox.name)
     if jobs and not answers:
         said = outcome.stderr.strip().splitlines() or [f"exit status {outcome.exit_code}"]
         raise PackRefused("no_answers", f"the sandbox ended without an answer: {said[-1][:500]}")

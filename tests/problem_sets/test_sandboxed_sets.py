@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from podium.problems.readers import read_set
-from podium.problems.sandboxed import CallBounds, SandboxedCall, call_each
+from podium.problems.sandboxed import CallBounds, MissingTorch, SandboxedCall, call_each
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.formats.kernelbench.checkout import set_files
 from problems.formats.problem_sets import ProblemRead
@@ -20,6 +20,7 @@ from tests.formats.pmpp.layouts import lay_out
 from tests.problem_sets.bad_sets import BAD, LEVEL_FILE
 from tests.problem_sets.torches import needs_torch
 from tests.requirements import requires
+from tests.sandbox.boxes import DOCKER, open_sandbox
 from tests.warm_podium import run_podium
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples/problem-sets"
@@ -97,6 +98,21 @@ def test_a_sets_code_reaches_no_file_no_port_and_no_other_result(sandbox: Sandbo
     assert found[3].fault == "took longer than 3 s"
     assert "ended without a result" in found[4].fault
     assert "more than 4 MiB" in found[5].fault
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        pytest.param("bubblewrap", "by PODIUM_PYTHON"),
+        pytest.param("docker", "by PODIUM_DOCKER_IMAGE", marks=DOCKER.marks),
+    ],
+)
+def test_a_python_without_torch_is_told_where_to_name_another(name: str, remedy: str, tmp_path: Path) -> None:
+    box = open_sandbox(name, tmp_path)
+    lacks = "raise ModuleNotFoundError(\"No module named 'torch'\")\n"
+    with pytest.raises(MissingTorch, match=f"no torch.*{remedy}"):
+        call_each(box, [SandboxedCall("lacks:it")], files={"lacks.py": lacks})
+    box.close()
 
 
 def read_model(folder: Path, sandbox: Sandbox, text: str) -> ProblemRead:

@@ -14,7 +14,7 @@ from runners.agent.sandbox import Command, Running, Sandbox, SandboxFault
 from runners.agent.sandbox.policy import User
 from tests.patience import until
 from tests.requirements import requires
-from tests.sandbox.boxes import CONFINING, EVERY, LIMITS, needs_image, processes_named
+from tests.sandbox.boxes import CONFINING, EVERY, LIMITS, processes_named
 
 AT_THE_CHANNEL = """\
 import errno, fcntl, mmap, os, signal, socket, time
@@ -249,7 +249,6 @@ KNOCKS = "import socket; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).co
 
 
 @requires("docker")
-@needs_image
 def test_a_container_finds_the_door_of_its_channel_shut(opened: Callable[[str], Sandbox], workspace: Path) -> None:
     command = Command(f'python3 -c "{KNOCKS}"', workspace, LIMITS)
     with pair() as (_, theirs), opened("docker").start(command, theirs) as running:
@@ -257,7 +256,6 @@ def test_a_container_finds_the_door_of_its_channel_shut(opened: Callable[[str], 
 
 
 @requires("docker")
-@needs_image
 def test_an_engine_elsewhere_is_asked_for_no_channel(
     opened: Callable[[str], Sandbox], workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

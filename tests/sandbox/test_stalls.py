@@ -23,7 +23,7 @@ from runners.agent.sandbox.watch import GRACE_SECONDS, CommandWatch, Received
 from runners.wire.protocol import Witness
 from tests.patience import until
 from tests.requirements import requires
-from tests.sandbox.boxes import CONFINING, LIMITS, MIB, NAP_SECONDS, Run, needs_image, processes_named
+from tests.sandbox.boxes import CONFINING, LIMITS, MIB, NAP_SECONDS, Run, processes_named
 
 NAP, NAPPING = f"sleep {NAP_SECONDS}", f"sleep\0{NAP_SECONDS}"
 STALL = STALL_SECONDS + 1.0
@@ -98,7 +98,6 @@ def engine(verb: str) -> None:
 
 
 @requires("docker")
-@needs_image
 @pytest.mark.parametrize(("verb", "reason"), [("kill", "killed from outside"), ("pause", "stood still")])
 def test_a_container_that_others_kill_or_pause_is_a_fault(in_a_container: Running, verb: str, reason: str) -> None:
     assert until(lambda: processes_named(NAPPING))
