@@ -1,4 +1,4 @@
-"""Flags that nodes and imports raise, in words: the one place for pages. docs/scoring-rules.md has the same table."""
+"""Flags that nodes and imports raise, in words: the one place for pages. docs/flags.md has the same table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FlagRule:
-    """Sentences with Markdown code, as in the table of docs/scoring-rules.md."""
+    """Sentences with Markdown code, as in the table of docs/flags.md."""
 
     means: str
     triggered_by: str

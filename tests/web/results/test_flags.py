@@ -190,7 +190,7 @@ def _plain(cell: str) -> str:
 
 
 def test_the_words_of_each_flag_are_those_of_the_docs() -> None:
-    lines = (ROOT / "docs" / "scoring-rules.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "flags.md").read_text(encoding="utf-8").splitlines()
     rows = [line.strip("| ").split(" | ") for line in lines if re.match(r"\| `[a-z_]+` \|", line)]
     table = {row[0].strip("`"): tuple(map(_plain, row[1:])) for row in rows if len(row) == 4}
     assert table == {code: (one.means, one.triggered_by, one.advice) for code, one in FLAG_RULES.items()}
