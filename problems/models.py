@@ -305,7 +305,7 @@ class Release(models.Model):
     @property
     def is_open_to_all(self) -> bool:
         """Whether strangers see its board and read its statements: what `visible_to` and `readable_by` ask of rows."""
-        return self.is_public and self.state != ReleaseState.DRAFT
+        return self.is_public and not self.is_draft
 
     @property
     def has_closed(self) -> bool:

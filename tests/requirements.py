@@ -35,14 +35,10 @@ VERIFIERS_PYTHON = os.environ.get("PODIUM_TEST_VERIFIERS", "")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome") or ""
 
 
-def _docker_has_the_image() -> bool:
-    """The image that docker/make-base-image.sh makes."""
-    try:
-        import docker
+def _docker_works() -> bool:
+    from runners.agent.sandbox import docker
 
-        return bool(docker.from_env(timeout=5).images.get("podium-cpu:latest"))
-    except Exception:  # noqa: BLE001 - any failure to reach an engine means there is none
-        return False
+    return docker.why_unavailable() == ""
 
 
 def _bubblewrap_works() -> bool:
@@ -74,7 +70,7 @@ CHECKS: dict[str, Callable[[], bool]] = {
     "redis": lambda: _port_answers(REDIS_URL),
     "rabbitmq": lambda: _port_answers(RABBITMQ_URL),
     "rabbitmq4": lambda: _port_answers(RABBITMQ4_URL),
-    "docker": _docker_has_the_image,
+    "docker": _docker_works,
     "chromium": lambda: bool(CHROMIUM),
     "bubblewrap": _bubblewrap_works,
     "gpu": lambda: shutil.which("nvidia-smi") is not None,

@@ -129,7 +129,7 @@ def model(constructor: str = "pass", forward: str = "pass", inputs: str = "pass"
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        (model(constructor="open('/root/.bashrc')"), 8, "FileNotFoundError"),
+        (model(constructor=f"open({__file__!r})"), 8, "FileNotFoundError"),
         (model(constructor="import urllib.request; urllib.request.urlopen('http://127.0.0.1:9')"), 8, "URLError"),
         (model(forward="x = x + torch.rand(3)"), 0, "draws random numbers"),
         (model(forward="raise KeyError('nothing')"), 11, "KeyError"),

@@ -61,7 +61,7 @@ def _check(user: Any, submission: Submission) -> None:
 
 
 def _check_tracks(submission: Submission, tracks: Sequence[Track]) -> None:
-    sent_to = list(submission.tracks.order_by("slug"))
+    sent_to = list(submission.tracks.all())
     known = ", ".join(one.slug for one in sent_to)
     if not tracks:
         raise Refused("no_track", f"Name at least one track of submission #{submission.pk}: {known}.")
@@ -71,7 +71,7 @@ def _check_tracks(submission: Submission, tracks: Sequence[Track]) -> None:
 
 def _not_last(submission: Submission) -> list[Track]:
     """Its tracks on which another one was chosen after it, or which it was never chosen for."""
-    tracks = list(submission.tracks.order_by("slug"))
+    tracks = list(submission.tracks.all())
     others = Chosen.objects.live().filter(submission__entrant=submission.entrant_id, track__in=tracks)
     rows = others.filter(submission__release=submission.release_id).order_by("pk")
     last = dict(rows.values_list("track", "submission"))

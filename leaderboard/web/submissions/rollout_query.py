@@ -33,7 +33,7 @@ class RolloutQuery:
 
 def asked_for(request: HttpRequest, submission: Submission, view: SubmissionView) -> RolloutQuery:
     """Read the filters. A cluster filters nothing for a user who may not read reasons. Raises BadQuery."""
-    tracks = list(submission.tracks.order_by("slug"))
+    tracks = list(submission.tracks.all())
     track = chosen_track(request, tracks)
     rows = Evaluation.objects.live().filter(submission=submission, track=track)
     verdict = request.GET.get("verdict", "")

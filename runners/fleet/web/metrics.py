@@ -53,7 +53,7 @@ def open_jobs(request: HttpRequest) -> HttpResponse:
     names = {"track__slug": request.GET.get("track", ""), "stage": request.GET.get("stage", "")}
     try:
         refuse_unknown("track", names["track__slug"], Track.objects.values_list("slug", flat=True))
-        refuse_unknown("stage", names["stage"], list(Stage))
+        refuse_unknown("stage", names["stage"], Stage)
     except BadQuery as error:
         return HttpResponse(f"{error.message}\n", status=error.status, content_type="text/plain")
     n_queued = Job.objects.filter(state=JobState.QUEUED, apart_from=None, **names).count()

@@ -1,7 +1,5 @@
 """Intervals as people read them."""
 
-import pytest
-
 from leaderboard.site.numerals import (
     ends,
     general,
@@ -11,7 +9,6 @@ from leaderboard.site.numerals import (
     ratio_interval,
     supported,
 )
-from problems.spec.numbered import numbered
 
 
 def test_an_interval_is_written_by_its_ends_even_or_lopsided() -> None:
@@ -48,16 +45,3 @@ def test_a_time_has_the_decimals_that_its_interval_supports_in_its_unit() -> Non
     assert milliseconds(1.23456) == "1.235 ms"
     assert milliseconds_interval(0.0234567, 0.0230, 0.0240, 6) == "23.0 to 24.0 µs"
     assert milliseconds_interval(1.2, None, None, 3) == "no interval (n = 3)"
-
-
-@pytest.mark.parametrize(
-    ("n", "noun", "verb", "words"),
-    [
-        (1, "sample", "is", "1 sample is"),
-        (0, "sample", "was", "0 samples were"),
-        (1204, "evaluation", "stops", "1,204 evaluations stop"),
-        (2, "pass", "", "2 passes"),
-    ],
-)
-def test_a_number_agrees_with_its_noun_and_verb(n: int, noun: str, verb: str, words: str) -> None:
-    assert numbered(n, noun, verb) == words
