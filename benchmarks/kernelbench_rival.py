@@ -54,7 +54,7 @@ CHEATS = {
 }
 """The sources behind the honest class, by kind. The last one changes its process for all after it."""
 
-THEIR_RUN = """
+THEIR_RUN = '''
 import json, sys, types
 sys.path.insert(0, sys.argv[1] + "/src")
 for unused, name in (("openai", "OpenAI"), ("litellm", "completion")):  # their utilities import clients of models
@@ -62,7 +62,12 @@ for unused, name in (("openai", "OpenAI"), ("litellm", "completion")):  # their 
     setattr(sys.modules[unused], name, None)
 import torch
 from kernelbench.eval import eval_kernel_against_ref
-reference = open(sys.argv[2]).read()
+reference = open(sys.argv[2]).read() + """
+_drawn_on_cpu = get_inputs
+def get_inputs():  # gigabytes, drawn seven times for each solution
+    with torch.device("cuda"):
+        return _drawn_on_cpu()
+"""
 for kind, source in json.load(open(sys.argv[3])).items():
     try:
         found = eval_kernel_against_ref(
@@ -77,7 +82,7 @@ for kind, source in json.load(open(sys.argv[3])).items():
         row["speedup"] = found.ref_runtime / found.runtime if found.runtime > 0 else None
         row["flagged"] = bool(found.metadata.get("excessive_speedup"))
     print(json.dumps(row), flush=True)
-"""
+'''
 
 
 def sources(reference: str) -> dict[str, str]:

@@ -116,13 +116,15 @@ def adapt(
 @app.command()
 def audit(
     pack: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A problem pack.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write the audit to this file, as JSON.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Also write the audit to this file, as JSON; run again to go on.")
+    ] = None,
     explained: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="JSON: problem, survivor, the reason it is fine.")
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="Only this problem; may be given several times.")] = None,
     most: Annotated[int, typer.Option(min=1, max=1000, help="The most mutants of a problem.")] = 60,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Mutants judged at a time.")] = 2,
+    workers: Annotated[int | None, typer.Option(min=1, max=64, help="Mutants judged at a time.")] = None,
     sandbox: Annotated[SandboxName | None, typer.Option(help="What confines the mutants.")] = None,
 ) -> None:
     """Judge answers that do no work, and say which of them each problem's check accepts.
@@ -131,14 +133,13 @@ def audit(
 
     Exit status: 0 none survived, 1 some did or a problem was not audited, 2 the pack cannot be used.
     """
-    from podium.problems.audit.report import audit_pack, show  # a node's packages load slowly
+    from podium.problems.audit.report import AuditOrder, audit_pack, show  # a node's packages load slowly
 
+    order = AuditOrder(pack, sandbox.value if sandbox else None, workers, most, task or [], explained, out)
     with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):
-        found = audit_pack(pack, sandbox.value if sandbox else None, workers, most, task or [], explained)
-        if out is not None:
-            out.write_text(json.dumps(found.as_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        found = audit_pack(order)
     show(found)
-    raise typer.Exit(FINE if all(one.state == "passed" for one in found.problems) else SOME_REFUSED)
+    raise typer.Exit(FINE if all(one["state"] == "passed" for one in found.rows) else SOME_REFUSED)
 
 
 def _counts(read: SetRead) -> str:

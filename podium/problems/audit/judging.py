@@ -29,17 +29,10 @@ class Judged:
     mutant: Mutant
     outcome: MutantOutcome
     verdict: str
-    explained: str = ""
-    """The reason for which a survivor is no fault of the check, by a person."""
-
-    @property
-    def title(self) -> str:
-        return f"{self.mutant.kind} {self.mutant.name}".strip()
 
     def as_json(self) -> dict[str, Any]:
         row = {"kind": self.mutant.kind, "name": self.mutant.name, "outcome": self.outcome, "verdict": self.verdict}
         if self.outcome == "survived":
-            row["explained"] = self.explained
             row["sha256"] = sha256("".join(one.content for one in self.mutant.files).encode()).hexdigest()
         return row
 
@@ -94,6 +87,11 @@ class Auditor:
     def __init__(self, judges: Judges, workers: int) -> None:
         self._judges = judges
         self._workers = workers
+        self._progress = Progress()
+
+    def cancel(self) -> None:
+        """End what runs; calls under way raise Cancelled."""
+        self._progress.cancelled.set()
 
     def reference(self, problem: ProblemRecord) -> tuple[str, str]:
         """The reason why the problem's reference does not pass here, "" if it does, and what its test prints."""
@@ -139,4 +137,4 @@ class Auditor:
             rules=rules,
             invalid_reason=problem.rules().why_bad(listed),
         )
-        return self._judges.judge(job, Progress()).report
+        return self._judges.judge(job, self._progress).report

@@ -1,7 +1,8 @@
 """Audits a pack with this machine's judges, and prints the outcome."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from podium.evaluation.judges import local_judges
-from podium.problems.audit.judging import Audited, Judged
+from podium.evaluation.judges import default_workers, local_judges
+from podium.problems.audit.judging import Judged
 from podium.problems.audit.running import audited, provenance
 from podium.refusals import say
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.formats.errors import PackRefused
 from problems.formats.set_files import read_json
+from problems.spec.command.problem import CommandProblem
+from problems.spec.function.problem import FunctionProblem
 from problems.spec.record import ProblemRecord
+from runners.agent import capabilities
+from runners.agent.ground.atomic import write_atomically
 from runners.agent.sandbox import choose
 
 MIN_COLUMNS = 150
@@ -24,42 +29,80 @@ MIN_COLUMNS = 150
 
 @dataclass(frozen=True)
 class PackAudit:
-    """The audits of a pack's problems, and where they were made."""
+    """The audits of a pack's problems as a file holds them, in the pack's order, and where they were made."""
 
     provenance: Mapping[str, Any]
-    problems: Sequence[Audited]
+    rows: Sequence[Mapping[str, Any]]
 
     @property
     def built(self) -> int:
-        return sum(one.built for one in self.problems)
+        return sum(one["built"] for one in self.rows)
 
     @property
     def killed(self) -> int:
-        return self.built - sum(len(one.survivors) for one in self.problems)
+        return sum(one["killed"] for one in self.rows)
 
     def as_json(self) -> dict[str, Any]:
         rate = self.killed / self.built if self.built else None
         counts = {"built": self.built, "killed": self.killed, "kill_rate": rate}
-        return {**self.provenance, **counts, "problems": [one.as_json() for one in self.problems]}
+        return {**self.provenance, **counts, "problems": self.rows}
 
 
-def audit_pack(
-    path: Path, sandbox_name: str | None, workers: int, most: int, named: Sequence[str], reasons: Path | None
-) -> PackAudit:
+@dataclass(frozen=True)
+class AuditOrder:
+    """The values of the command line. `out` is written after each problem; what it holds of the same audit is kept."""
+
+    pack: Path
+    sandbox: str | None
+    workers: int | None
+    most: int
+    tasks: Sequence[str]
+    explained: Path | None
+    out: Path | None
+
+
+def audit_pack(order: AuditOrder) -> PackAudit:
     """Audit a pack's problems, or the named ones. Raises PackRefused, SandboxUnavailable, ToolUnavailable."""
-    pack = read_problem_pack(path)
-    explained = _reasons(reasons)
-    unknown = sorted(set(named) - {record.problem.task_id for record in pack.records})
+    pack = read_problem_pack(order.pack)
+    explained = _reasons(order.explained)
+    unknown = sorted(set(order.tasks) - {record.problem.task_id for record in pack.records})
     if unknown:
         raise PackRefused("unknown_task", f"the pack has no problem `{unknown[0]}`")
-    box = choose(sandbox_name)
+    box = choose(order.sandbox)
+    made = provenance(pack, box.name, order.most)
+    kept = {} if order.out is None else _kept(order.out, made)
+    problems = [one.problem for one in pack.records if isinstance(one.problem, FunctionProblem | CommandProblem)]
+    names = [one.task_id for one in problems if not order.tasks or one.task_id in order.tasks or one.task_id in kept]
+
+    def so_far() -> PackAudit:
+        rows = [_explained(kept[name], explained.get(name, {})) for name in names if name in kept]
+        return PackAudit(made, rows)
+
+    todo = [one for one in problems if one.task_id in names and one.task_id not in kept]
     try:
-        with local_judges(sandbox_name, workers, bounded=False) as judges:
-            found = list(audited(pack, judges, box, workers, most, named, _tell))
+        workers = order.workers or default_workers(len(capabilities.gpus_by_nvidia_smi()))
+        with local_judges(order.sandbox, workers, bounded=False) as judges:
+            for one in audited(todo, judges, box, workers, order.most, _tell):
+                kept[one.problem.task_id] = one.as_json()
+                if order.out is not None:
+                    write(so_far(), order.out)
     finally:
         box.close()
-    found = [_explained(one, explained.get(one.problem.task_id, {})) for one in found]
-    return PackAudit(provenance(pack, sandbox_name or type(box).__name__, most), found)
+    return so_far()
+
+
+def _kept(out: Path, made: Mapping[str, Any]) -> dict[str, Any]:
+    """The audited problems of an earlier file by the same pack, bounds, judges and machine. Raises PackRefused."""
+    found = read_json(out) if out.exists() else {}
+    if not isinstance(found, dict) or any(found.get(key) != made[key] for key in made if key != "made_at"):
+        return {}
+    return {one["task_id"]: one for one in found["problems"] if one["state"] != "not_audited"}
+
+
+def write(audit: PackAudit, out: Path) -> None:
+    """Write the audit as JSON."""
+    text = json.dumps(audit.as_json(), indent=1, ensure_ascii=False) + "\n"
+    write_atomically(out, text.encode(), mode=0o644)
 
 
 def _reasons(path: Path | None) -> dict[str, dict[str, str]]:
@@ -70,8 +113,16 @@ def _reasons(path: Path | None) -> dict[str, dict[str, str]]:
     return found
 
 
-def _explained(one: Audited, reasons: Mapping[str, str]) -> Audited:
-    return replace(one, rows=[replace(row, explained=str(reasons.get(row.title, ""))) for row in one.rows])
+def _explained(row: Mapping[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]:
+    mutants = [
+        one | {"explained": str(reasons.get(_title(one), ""))} if one["outcome"] == "survived" else one
+        for one in row["mutants"]
+    ]
+    return {**row, "mutants": mutants}
+
+
+def _title(mutant: Mapping[str, Any]) -> str:
+    return f"{mutant['kind']} {mutant['name']}".strip()
 
 
 def _tell(problem: ProblemRecord, one: Judged) -> None:
@@ -83,13 +134,13 @@ def show(audit: PackAudit) -> None:
     """Print each problem's counts and survivors."""
     table = Table("Problem", "Built", "Killed", "Rate", "Less precise", "Survivors, or why it was not audited")
     table.columns[0].overflow = "fold"
-    for one in audit.problems:
-        names = [f"{row.title} ({row.explained or 'not explained'})" for row in one.survivors]
-        rate = "–" if one.kill_rate is None else f"{100 * one.kill_rate:.1f} %"
-        words = f"not audited: {one.why_not}" if one.state == "not_audited" else "; ".join(names)
-        killed = one.built - len(one.survivors)
-        made = f"{one.built} of {len(one.rows)}"
-        table.add_row(one.problem.task_id, made, str(killed), rate, ", ".join(one.less_precise), Text(words))
+    for one in audit.rows:
+        survivors = [row for row in one["mutants"] if row["outcome"] == "survived"]
+        names = [f"{_title(row)} ({row['explained'] or 'not explained'})" for row in survivors]
+        rate = "–" if one["kill_rate"] is None else f"{100 * one['kill_rate']:.1f} %"
+        words = f"not audited: {one['why_not']}" if one["state"] == "not_audited" else "; ".join(names)
+        made = f"{one['built']} of {one['made']}"
+        table.add_row(one["task_id"], made, str(one["killed"]), rate, ", ".join(one["less_precise"]), Text(words))
     shown = Console()
     shown.width = max(shown.width, MIN_COLUMNS)
     shown.print(table)

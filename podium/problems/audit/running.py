@@ -1,7 +1,8 @@
-"""Audits the problems of a pack, one after another."""
+"""Audits the problems of a pack, several at a time."""
 
 import platform
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,45 +17,59 @@ from problems.spec.record import ProblemRecord
 from runners.agent import capabilities
 from runners.agent.judges.registry import Judges
 from runners.agent.sandbox import Sandbox
+from runners.wire.protocol import JUDGE_VERSIONS
 
+AuditedProblem = FunctionProblem | CommandProblem
 Tell = Callable[[ProblemRecord, Judged], None]
 AUDIT_SCHEMA = "podium-audit/1"
 
 
 def audited(
-    pack: ProblemPack, judges: Judges, sandbox: Sandbox, workers: int, most: int, named: Sequence[str], tell: Tell
+    problems: Sequence[AuditedProblem], judges: Judges, sandbox: Sandbox, workers: int, most: int, tell: Tell
 ) -> Iterator[Audited]:
-    """The audit of each problem that runs code, or of the named ones."""
+    """The audit of each problem, as they end: `workers` problems at a time, whose mutants share the judges' slots."""
     auditor = Auditor(judges, workers)
-    for record in pack.records:
-        problem = record.problem
-        if not isinstance(problem, FunctionProblem | CommandProblem) or (named and problem.task_id not in named):
-            continue
-        yield _audited(problem, auditor, sandbox, most, tell)
+    operations = _operations(problems, sandbox)
+    with ThreadPoolExecutor(workers, thread_name_prefix="problem") as pool:
+        jobs = [
+            pool.submit(_audited, one, auditor, count, most, tell)
+            for one, count in zip(problems, operations, strict=True)
+        ]
+        try:
+            for job in as_completed(jobs):
+                yield job.result()
+        except BaseException:
+            auditor.cancel()
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
-def _audited(
-    problem: FunctionProblem | CommandProblem, auditor: Auditor, sandbox: Sandbox, most: int, tell: Tell
-) -> Audited:
+def _audited(problem: AuditedProblem, auditor: Auditor, operations: int, most: int, tell: Tell) -> Audited:
     if why := made.why_none(problem):
         return Audited(problem, why_not=why)
     why_not, printed = auditor.reference(problem)
     if why_not:
         return Audited(problem, why_not=why_not)
-    mutants = made.mutants_of(problem, most, printed=printed, operations=_operations(problem, sandbox))
+    mutants = made.mutants_of(problem, most, printed=printed, operations=operations)
     rows = auditor.judged(problem, mutants, lambda one: tell(problem, one))
     built = any(one.outcome != "not_run" for one in rows)
     return Audited(problem, rows, why_not="" if built else "no mutant was built and ran")
 
 
-def _operations(problem: FunctionProblem | CommandProblem, sandbox: Sandbox) -> int:
-    """The number of operations of a torch reference; 0 for numpy's, and where they cannot be counted."""
-    if not isinstance(problem, FunctionProblem) or problem.manifest.arrays != "torch":
-        return 0
-    job = SandboxedCall("idle:operations", ("problem/def.py", "cpu", problem.device == "gpu"))
-    files = {"problem/def.py": problem.definition.content}
-    found = call_each(sandbox, [job], warm=WARM, files=files)[0].result
-    return found if isinstance(found, int) else 0
+def _operations(problems: Sequence[AuditedProblem], sandbox: Sandbox) -> list[int]:
+    """The number of operations of each torch reference; 0 for others, and where they cannot be counted."""
+    torch = {
+        f"{number}/def.py": one
+        for number, one in enumerate(problems)
+        if isinstance(one, FunctionProblem) and one.manifest.arrays == "torch"
+    }
+    if not torch:
+        return [0] * len(problems)
+    jobs = [SandboxedCall("idle:operations", (path, "cpu", one.device == "gpu")) for path, one in torch.items()]
+    files = {path: one.definition.content for path, one in torch.items()}
+    found = dict(zip(torch, call_each(sandbox, jobs, warm=WARM, files=files), strict=True))
+    counts = [found[path].result if path in found else 0 for path in (f"{n}/def.py" for n in range(len(problems)))]
+    return [count if isinstance(count, int) else 0 for count in counts]
 
 
 def provenance(pack: ProblemPack, sandbox: str, most: int) -> dict[str, Any]:
@@ -66,6 +81,8 @@ def provenance(pack: ProblemPack, sandbox: str, most: int) -> dict[str, Any]:
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "most_mutants": most,
         "sandbox": sandbox,
+        "judge_versions": {kind.value: version for kind, version in JUDGE_VERSIONS.items()},
         "cpu": capabilities.cpu_model(),
+        "gpus": [gpu.name for gpu in capabilities.gpus_by_nvidia_smi()],
         "python": platform.python_version(),
     }
