@@ -159,10 +159,12 @@ def ours(folder: Path) -> dict[tuple[int, int, str], dict[str, Any]]:
     for level in (1, 2):
         place = folder / f"level{level}"
         pack, solutions, graded = place / "pack.tar.gz", place / "own.tar.gz", place / "graded.jsonl"
-        options = ["--out", str(graded), "--benchmark", *SANDBOX]
-        _podium("evaluate", "--problems", str(pack), "--solutions", str(solutions), *options)
-        _podium("problems", "export", "kernelbench", str(graded), "--out", str(place / "results"))
-        results = json.loads((place / f"results/level{level}/eval_results.json").read_text())
+        exported = place / f"results/level{level}/eval_results.json"
+        if not exported.exists():
+            options = ["--out", str(graded), "--benchmark", *SANDBOX]
+            _podium("evaluate", "--problems", str(pack), "--solutions", str(solutions), *options)
+            _podium("problems", "export", "kernelbench", str(graded), "--out", str(place / "results"))
+        results = json.loads(exported.read_text())
         for number, samples in results.items():
             for kind, row in zip(CHEATS, sorted(samples, key=itemgetter("sample_id")), strict=True):
                 found[level, int(number), kind] = row
@@ -209,12 +211,12 @@ def _row(level: int, number: int, kind: str, theirs: dict[str, Any], ours: dict[
         "level": level, "problem": number, "solution": kind,
         "kernelbench": theirs.get("verdict", ""), "their_speedup": _short(theirs.get("speedup")),
         "their_flag": theirs.get("flagged", ""),
-        "podium": ours.get("verdict", "not judged"), "our_speedup": _short(ours.get("speedup")),
+        "podium": ours["metadata"]["verdict"] if ours else "not judged", "our_speedup": _short(_speedup(ours)),
     }  # fmt: skip
 
 
 def _speedup(ours: dict[str, Any]) -> float | None:
-    baseline_ms = (ours.get("metadata") or {}).get("baseline_ms")
+    baseline_ms = ours["metadata"].get("baseline_ms") if ours else None
     return baseline_ms / ours["runtime"] if baseline_ms and ours["runtime"] > 0 else None
 
 

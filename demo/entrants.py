@@ -32,6 +32,8 @@ class DemoEntrant:
     expected: Mapping[tuple[str, int], str]
     replies: Sequence[tuple[str, str]]
     """task_id and text of each reply to a question."""
+    adapted: Mapping[str, Path]
+    """Folders of solutions in another platform's form, by the form."""
 
 
 def load_entrants(root: Path) -> list[DemoEntrant]:
@@ -54,6 +56,7 @@ def _load(path: Path) -> DemoEntrant:
             for index, verdict in enumerate(verdicts)
         },
         replies=list(_replies(path.parent / ANSWERS_NAME)),
+        adapted={form: path.parent / folder for form, folder in fields.get("adapted", {}).items()},
     )
 
 
@@ -65,9 +68,11 @@ def _replies(path: Path) -> Iterator[tuple[str, str]]:
             yield f"qa-{fields['exercise'].replace('/', '-')}", text
 
 
-def solution_pack(entrant: DemoEntrant, datapack_release: str, task_ids: Mapping[str, str]) -> bytes:
+def solution_pack(
+    entrant: DemoEntrant, datapack_release: str, task_ids: Mapping[str, str], adapted: Sequence[FileSolution] = ()
+) -> bytes:
     """The entrant's samples as a solutions datapack; `task_ids` maps problem slugs to the ids inside packs."""
-    lines = list(_lines(entrant, task_ids))
+    lines = [*_lines(entrant, task_ids), *(one.to_line() for one in adapted)]
     metadata = SolutionPackMetadata.model_construct(
         release=datapack_release, total_count=len(lines), created_at="2026-01-01T00:00:00", groups=None
     )

@@ -1,11 +1,15 @@
 """`python -m demo.packs FOLDER TARGET`: a solutions pack of each demo entrant of a release, for `podium evaluate`."""
 
 import argparse
+from itertools import chain
 from pathlib import Path
 
-from demo.entrants import load_entrants, solution_pack
+from demo.entrants import DemoEntrant, load_entrants, solution_pack
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
+from problems.formats.set_solutions import converted
+from problems.spec.function.problem import FunctionProblem
+from problems.spec.solution import FileSolution
 
 
 def main() -> None:
@@ -26,9 +30,17 @@ def write_packs(folder: Path, target: Path) -> list[Path]:
     made = []
     for entrant in load_entrants(folder / "entrants"):
         path = target / f"{entrant.slug}-solutions.tar.gz"
-        path.write_bytes(solution_pack(entrant, str(pack.metadata.release), task_ids))
+        path.write_bytes(solution_pack(entrant, str(pack.metadata.release), task_ids, adapted(entrant, pack)))
         made.append(path)
     return made
+
+
+def adapted(entrant: DemoEntrant, pack: ProblemPack) -> list[FileSolution]:
+    """The entrant's solutions of other platforms' forms, as samples. Raises PackRefused."""
+    problems = [record.problem for record in pack.records]
+    functions = {one.task_id: one for one in problems if isinstance(one, FunctionProblem)}
+    rows = chain.from_iterable(converted(form, folder, functions) for form, folder in entrant.adapted.items())
+    return [one.solution for one in rows if one.solution is not None]
 
 
 def problems_of(folder: Path) -> ProblemPack:

@@ -322,7 +322,8 @@ def _say_kept(files: dict[str, GradedFile]) -> None:
         if file.rows:
             _say(f"{file.path} has {len(file.rows)} finished rows; going on from there.")
         if file.n_dropped:
-            _say(f"{file.path}: {file.n_dropped} rows of other inputs or cut short were dropped.", style="yellow")
+            words = f"{file.path}: {file.n_dropped} rows of other inputs or cut short were left out"
+            _say(f"{words}; {file.before.name} holds the file as it was.", style="yellow")
 
 
 def _say_faults(faults: Sequence[GradingFault]) -> None:

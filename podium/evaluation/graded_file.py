@@ -24,7 +24,7 @@ class GradedFile:
     """Rows of one solutions pack. `expected` maps each sample's key to the digest of its inputs."""
 
     def __init__(self, path: Path, expected: Mapping[Key, str]) -> None:
-        """Keep the rows with unchanged inputs; drop other rows and truncated lines. Raises NotOurs."""
+        """Keep the rows with unchanged inputs; move other rows and truncated lines aside. Raises NotOurs."""
         self.path = path
         self.rows: dict[Key, SummaryRow] = {}
         self.verdicts: dict[Key, str] = {}
@@ -33,7 +33,9 @@ class GradedFile:
         lines = self._file.read().splitlines(keepends=True)
         kept = list(self._keep(lines, expected))
         self.n_dropped = len(lines) - len(kept)
+        self.before = path.with_name(f"{path.name}.before")
         if self.n_dropped:
+            write_atomically(self.before, b"".join(lines), mode=stat.S_IMODE(path.stat().st_mode))
             self._rewrite(kept)
 
     def add(self, graded: Graded) -> None:

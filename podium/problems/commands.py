@@ -124,7 +124,7 @@ def audit(
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="Only this problem; may be given several times.")] = None,
     most: Annotated[int, typer.Option(min=1, max=1000, help="The most mutants of a problem.")] = 60,
-    workers: Annotated[int | None, typer.Option(min=1, max=64, help="Mutants judged at a time.")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Mutants judged at a time.")] = 2,
     sandbox: Annotated[SandboxName | None, typer.Option(help="What confines the mutants.")] = None,
 ) -> None:
     """Judge answers that do no work, and say which of them each problem's check accepts.

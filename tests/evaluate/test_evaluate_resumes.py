@@ -81,11 +81,13 @@ def test_rows_of_changed_samples_are_graded_anew(folder: Path) -> None:
     out = folder / "g.jsonl"
     before = write_solutions(folder, [solution("a/1", "exit 1"), solution("a/2", "exit 0")])
     evaluate(folder, problems, "--solutions", before, "--out", out)
+    written = out.read_bytes()
     after = write_solutions(folder, [solution("a/1", "exit 0"), solution("a/2", "exit 0")])
     ran = evaluate(folder, problems, "--solutions", after, "--out", out)
     assert ran.summary["pass_at_k"]["pass@1"] == 1.0
     assert [row["task_id"] for row in rows_of(out)] == ["a/2", "a/1"]
     assert "1 rows of other inputs" in ran.stderr
+    assert out.with_name("g.jsonl.before").read_bytes() == written
 
 
 def test_a_file_of_somebody_else_s_is_not_touched(folder: Path) -> None:

@@ -2,11 +2,15 @@
 
 import ast
 import json
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from podium.problems.audit import report
 from podium.problems.audit.judging import Audited, Judged
+from podium.problems.audit.report import AuditOrder, audit_pack
+from podium.problems.audit.running import AuditedProblem
 from problems.formats.mutants.mutant import Mutant, distinct
 from problems.formats.mutants.of_commands import c_edits, python_edits
 from problems.formats.mutants.of_functions import reduced
@@ -14,6 +18,7 @@ from problems.spec.solution import SourceFile
 from runners.wire.mutant_outcomes import MutantOutcome
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+PACK = next(ROOT.glob("examples/problem-sets/board/*-problems.tar.gz"))
 AUDITS = sorted(ROOT.glob("examples/*/audit.json"))
 
 CUDA = """\
@@ -136,6 +141,38 @@ def audited(*outcomes: MutantOutcome) -> Audited:
 def test_a_mutant_counts_only_if_it_ran(outcomes: tuple[MutantOutcome, ...], rate: float | None, state: str) -> None:
     found = audited(*outcomes)
     assert (found.kill_rate, found.state) == (rate, state)
+
+
+def test_an_audit_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def judged_until(last: int) -> Callable[..., Iterator[Audited]]:
+        def made(problems: Sequence[AuditedProblem], *_: object) -> Iterator[Audited]:
+            asked.append([one.task_id for one in problems])
+            yield from (Audited(one, audited("killed", "survived").rows) for one in problems[:last])
+            if last < len(problems):
+                raise KeyboardInterrupt
+
+        return made
+
+    def order(most: int = 7, explained: Path | None = None) -> AuditOrder:
+        return AuditOrder(PACK, "unconfined", 1, most, [], explained, tmp_path / "audit.json")
+
+    monkeypatch.setattr(report, "audited", judged_until(3))
+    with pytest.raises(KeyboardInterrupt):
+        audit_pack(order())
+    monkeypatch.setattr(report, "audited", judged_until(8))
+    whole = audit_pack(order())
+    assert [one["task_id"] for one in whole.rows] == asked[0]
+    assert asked[1] == asked[0][3:]
+    assert (whole.built, whole.killed) == (16, 8)
+    reasons = tmp_path / "reasons.json"
+    reasons.write_text(json.dumps({asked[0][0]: {"zeros": "they are right"}}))
+    explained = audit_pack(order(explained=reasons)).rows
+    assert [row["mutants"][1]["explained"] for row in explained[:2]] == ["they are right", ""]
+    assert asked[2] == []
+    audit_pack(order(most=8))
+    assert asked[3] == asked[0], "another number of mutants is another audit"
 
 
 def test_some_examples_have_their_audit() -> None:

@@ -190,7 +190,10 @@ def test_solutions_of_the_other_form_pass_and_fail_as_they_must(tmp_path: Path) 
     assert podium(tmp_path, *imported, "--sandbox", "bubblewrap").returncode == 0
     verdicts = {}
     for name in ("solutions", "known-bad"):
-        folder, out = EXAMPLES / f"kernelbench-{name}", tmp_path / f"{name}.tar.gz"
+        folder, out = tmp_path / name, tmp_path / f"{name}.tar.gz"
+        folder.mkdir()
+        for path in (EXAMPLES / f"kernelbench-{name}").glob("*.py"):
+            (folder / path.name).write_text(f"{path.read_text()}\nassert not torch.backends.cudnn.allow_tf32\n")
         adapted = podium(tmp_path, "adapt", "kernelbench", str(folder), "--problems", str(made), "--out", str(out))
         assert adapted.returncode == 0
         graded = tmp_path / f"{name}.jsonl"

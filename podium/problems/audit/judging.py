@@ -89,10 +89,6 @@ class Auditor:
         self._workers = workers
         self._progress = Progress()
 
-    def cancel(self) -> None:
-        """End what runs; calls under way raise Cancelled."""
-        self._progress.cancelled.set()
-
     def reference(self, problem: ProblemRecord) -> tuple[str, str]:
         """The reason why the problem's reference does not pass here, "" if it does, and what its test prints."""
         if not isinstance(problem.reference, FileSolution):
@@ -114,7 +110,11 @@ class Auditor:
             return found
 
         with ThreadPoolExecutor(self._workers, thread_name_prefix="audit") as pool:
-            return list(pool.map(one, mutants))
+            try:
+                return list(pool.map(one, mutants))
+            except BaseException:
+                self._progress.cancelled.set()
+                raise
 
     def _one(self, problem: ProblemRecord, mutant: Mutant) -> Judged:
         try:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from podium.evaluation.judges import default_workers, local_judges
+from podium.evaluation.judges import local_judges
 from podium.problems.audit.judging import Judged
 from podium.problems.audit.running import audited, provenance
 from podium.refusals import say
@@ -20,7 +20,6 @@ from problems.formats.set_files import read_json
 from problems.spec.command.problem import CommandProblem
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.record import ProblemRecord
-from runners.agent import capabilities
 from runners.agent.ground.atomic import write_atomically
 from runners.agent.sandbox import choose
 
@@ -54,7 +53,7 @@ class AuditOrder:
 
     pack: Path
     sandbox: str | None
-    workers: int | None
+    workers: int
     most: int
     tasks: Sequence[str]
     explained: Path | None
@@ -80,12 +79,11 @@ def audit_pack(order: AuditOrder) -> PackAudit:
 
     todo = [one for one in problems if one.task_id in names and one.task_id not in kept]
     try:
-        workers = order.workers or default_workers(len(capabilities.gpus_by_nvidia_smi()))
-        with local_judges(order.sandbox, workers, bounded=False) as judges:
-            for one in audited(todo, judges, box, workers, order.most, _tell):
+        with local_judges(order.sandbox, order.workers, bounded=False) as judges:
+            for one in audited(todo, judges, box, order.workers, order.most, _tell):
                 kept[one.problem.task_id] = one.as_json()
                 if order.out is not None:
-                    write(so_far(), order.out)
+                    _write(so_far(), order.out)
     finally:
         box.close()
     return so_far()
@@ -99,7 +97,7 @@ def _kept(out: Path, made: Mapping[str, Any]) -> dict[str, Any]:
     return {one["task_id"]: one for one in found["problems"] if one["state"] != "not_audited"}
 
 
-def write(audit: PackAudit, out: Path) -> None:
+def _write(audit: PackAudit, out: Path) -> None:
     """Write the audit as JSON."""
     text = json.dumps(audit.as_json(), indent=1, ensure_ascii=False) + "\n"
     write_atomically(out, text.encode(), mode=0o644)

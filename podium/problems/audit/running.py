@@ -1,8 +1,7 @@
-"""Audits the problems of a pack, several at a time."""
+"""Audits the problems of a pack, one after another."""
 
 import platform
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,21 +26,10 @@ AUDIT_SCHEMA = "podium-audit/1"
 def audited(
     problems: Sequence[AuditedProblem], judges: Judges, sandbox: Sandbox, workers: int, most: int, tell: Tell
 ) -> Iterator[Audited]:
-    """The audit of each problem, as they end: `workers` problems at a time, whose mutants share the judges' slots."""
+    """The audit of each problem in turn: a judge keeps the checker of the problem that it has judged last."""
     auditor = Auditor(judges, workers)
-    operations = _operations(problems, sandbox)
-    with ThreadPoolExecutor(workers, thread_name_prefix="problem") as pool:
-        jobs = [
-            pool.submit(_audited, one, auditor, count, most, tell)
-            for one, count in zip(problems, operations, strict=True)
-        ]
-        try:
-            for job in as_completed(jobs):
-                yield job.result()
-        except BaseException:
-            auditor.cancel()
-            pool.shutdown(cancel_futures=True)
-            raise
+    for problem, count in zip(problems, _operations(problems, sandbox), strict=True):
+        yield _audited(problem, auditor, count, most, tell)
 
 
 def _audited(problem: AuditedProblem, auditor: Auditor, operations: int, most: int, tell: Tell) -> Audited:
