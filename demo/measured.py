@@ -3,7 +3,7 @@
 import gzip
 import io
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -37,7 +37,6 @@ TRACKS = {
     "NVIDIA H100 80GB HBM3": ("nvidia-h100-cuda13.0", "NVIDIA H100 80 GB, CUDA 13.0"),
 }
 """Slug and title of a GPU's track."""
-CPU_TRACK = "cpu-with-torch"
 UNVERIFIED = "results measured elsewhere"
 """The reason for publishing the release without a node that could verify it; its pages show this."""
 SPLITS_JOBS = True
@@ -56,7 +55,7 @@ def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant
     rows = [[one.row for one in read_graded_rows(path)] for path in results.values()]
     pack = _graded_part(problems_of(folder), rows)
     task_ids = {record.problem.task_id for record in pack.records}
-    track = _track_of(organiser, (rows[0][0].podium or {})["provenance"])
+    track = _gpu_track(organiser, (rows[0][0].podium or {})["provenance"]["gpu"])
     release = _release(organiser, track, pack)
     for one in load_entrants(folder / "entrants"):
         if path := results.get(one.slug):
@@ -67,30 +66,14 @@ def seed_measured(organiser: User, make_entrant: Callable[[DemoEntrant], Entrant
     return BoardName(release.slug, track.slug)
 
 
-def _track_of(organiser: User, provenance: Mapping[str, str]) -> Track:
-    return _gpu_track(organiser, gpu) if (gpu := provenance["gpu"]) else _cpu_track(organiser, provenance["cpu_model"])
-
-
-def _cpu_track(organiser: User, cpu: str) -> Track:
-    """The track of results that were measured on a CPU, with torch. No node of the demo serves it."""
-    fields = {"device": "cpu", "hardware_name": cpu, "compute_capability": "", "toolkit": ""}
-    return _track(organiser, CPU_TRACK, {"title": f"{cpu}, with torch", **fields})
-
-
 def _gpu_track(organiser: User, gpu: str) -> Track:
-    """The track that the results belong to: they are refused on any other."""
+    """The track that the results belong to, added if it is not there yet: they are refused on any other."""
     slug, title = TRACKS[gpu]
-    fields = {"device": "gpu", "hardware_name": gpu, "compute_capability": "9.0", "toolkit": "13.0"}
-    return _track(organiser, slug, {"title": title, **fields}, splits_jobs=SPLITS_JOBS)
-
-
-def _track(organiser: User, slug: str, fields: Mapping[str, str], **settings: bool) -> Track:
-    """The track of this slug, added if it is not there yet."""
     found = Track.objects.filter(slug=slug).first()
     if found is None:
-        found = curate.add_track(organiser, {"slug": slug, **fields})
-        if settings:
-            Track.objects.filter(pk=found.pk).update(**settings)
+        fields = {"device": "gpu", "hardware_name": gpu, "compute_capability": "9.0", "toolkit": "13.0"}
+        found = curate.add_track(organiser, {"slug": slug, "title": title, **fields})
+        Track.objects.filter(pk=found.pk).update(splits_jobs=SPLITS_JOBS)
     return found
 
 
