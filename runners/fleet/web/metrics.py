@@ -25,6 +25,7 @@ RECENT = timedelta(minutes=10)
 """Attempts that began within it tell how long jobs wait for a node; those that ended, how many were lost."""
 MOST_WAITS = 5_000
 OPEN = (JobState.QUEUED, JobState.LEASED)
+MISSING = "(missing)"
 
 
 @require_safe
@@ -42,7 +43,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @never_cache
 def open_jobs(request: HttpRequest) -> HttpResponse:
     """`{"open": n}`: jobs of `?track=…&stage=…` for which an autoscaler keeps nodes. Answers as `metrics` does, and 400
-    for a track or stage that is not known: an autoscaler told 0 would wait for ever.
+    for a track or stage that is missing or not known: an autoscaler told 0 would wait for ever.
 
     Leases of joined nodes count beside queued jobs, because the autoscaler subtracts the nodes that it has started;
     without queued jobs it needs no more of them. A queued recheck is not counted: those nodes join with the token of
@@ -50,7 +51,7 @@ def open_jobs(request: HttpRequest) -> HttpResponse:
     """
     if refusal := _refusal(request):
         return refusal
-    names = {"track__slug": request.GET.get("track", ""), "stage": request.GET.get("stage", "")}
+    names = {"track__slug": request.GET.get("track") or MISSING, "stage": request.GET.get("stage") or MISSING}
     try:
         refuse_unknown("track", names["track__slug"], Track.objects.values_list("slug", flat=True))
         refuse_unknown("stage", names["stage"], Stage)

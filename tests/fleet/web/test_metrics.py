@@ -98,9 +98,10 @@ def test_the_release_is_not_named(scraped: Any, queue: list[Job]) -> None:
 
 
 @pytest.mark.parametrize(("shown", "status"), [("", 403), ("Bearer another", 403), (f"Bearer {TOKEN}", 200)])
-def test_an_autoscaler_shows_the_token(client: Any, settings: Any, shown: str, status: int) -> None:
+def test_an_autoscaler_shows_the_token(client: Any, settings: Any, queue: list[Job], shown: str, status: int) -> None:
     settings.METRICS_TOKEN = TOKEN
-    assert client.get("/metrics/jobs", headers={"Authorization": shown}).status_code == status
+    address = f"/metrics/jobs?track={queue[0].track.slug}&stage=both"
+    assert client.get(address, headers={"Authorization": shown}).status_code == status
 
 
 def test_an_autoscaler_reads_the_jobs_of_one_queue_without_those_of_nodes_that_it_did_not_start(
@@ -126,12 +127,22 @@ def test_an_autoscaler_reads_the_jobs_of_one_queue_without_those_of_nodes_that_i
     assert told(third.track.slug, third.stage) == {"open": 0}, "nothing waits, so no node is needed beside those there"
 
 
-@pytest.mark.parametrize(("asked", "known"), [("track=elsewhere", "Known here: "), ("stage=walk", "both, build, run")])
+@pytest.mark.parametrize(
+    ("asked", "known"),
+    [
+        ("track=elsewhere", "Known here: "),
+        ("stage=walk", "(missing)"),
+        ("", "(missing)"),
+        ("track={track}&stage=walk", "both, build, run"),
+        ("track={track}", "both, build, run"),
+    ],
+)
 def test_an_autoscaler_that_misspells_its_queue_is_told(
     client: Any, settings: Any, queue: list[Job], asked: str, known: str
 ) -> None:
     settings.METRICS_TOKEN = TOKEN
-    answer = client.get(f"/metrics/jobs?{asked}", headers={"Authorization": f"Bearer {TOKEN}"})
+    address = f"/metrics/jobs?{asked.format(track=queue[0].track.slug)}"
+    answer = client.get(address, headers={"Authorization": f"Bearer {TOKEN}"})
     assert (answer.status_code, answer["Content-Type"]) == (400, "text/plain")
     assert known in answer.content.decode()
 
