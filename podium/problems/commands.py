@@ -51,9 +51,7 @@ def import_(
 
     Exit status: 0 all problems were read, 1 some were refused, 2 nothing was written.
     """
-    for target in (out, folders, report, references):
-        if target is not None and not target.parent.is_dir():
-            refuse(f"there is no folder {target.parent} for {target.name}: make it, or name another place")
+    _refuse_without_folder(out, folders, report, references)
     with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):
         box = choose(sandbox.value if sandbox else None)
         try:
@@ -135,11 +133,18 @@ def audit(
     """
     from podium.problems.audit.report import AuditOrder, audit_pack, show  # a node's packages load slowly
 
+    _refuse_without_folder(out)
     order = AuditOrder(pack, sandbox.value if sandbox else None, workers, most, task or [], explained, out)
     with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):
         found = audit_pack(order)
     show(found)
     raise typer.Exit(FINE if all(one["state"] == "passed" for one in found.rows) else SOME_REFUSED)
+
+
+def _refuse_without_folder(*targets: Path | None) -> None:
+    for target in targets:
+        if target is not None and not target.parent.is_dir():
+            refuse(f"there is no folder {target.parent} for {target.name}: make it, or name another place")
 
 
 def _counts(read: SetRead) -> str:

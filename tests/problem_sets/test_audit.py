@@ -11,6 +11,7 @@ from podium.problems.audit import report
 from podium.problems.audit.judging import Audited, Judged
 from podium.problems.audit.report import AuditOrder, audit_pack
 from podium.problems.audit.running import AuditedProblem
+from problems.formats.errors import PackRefused
 from problems.formats.mutants.mutant import Mutant, distinct
 from problems.formats.mutants.of_commands import c_edits, python_edits
 from problems.formats.mutants.of_functions import reduced
@@ -171,8 +172,11 @@ def test_an_audit_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.M
     explained = audit_pack(order(explained=reasons)).rows
     assert [row["mutants"][1]["explained"] for row in explained[:2]] == ["they are right", ""]
     assert asked[2] == []
-    audit_pack(order(most=8))
-    assert asked[3] == asked[0], "another number of mutants is another audit"
+    written = json.loads((tmp_path / "audit.json").read_text())
+    assert written["problems"] == list(explained)
+    with pytest.raises(PackRefused, match="its `most_mutants` differs"):
+        audit_pack(order(most=8))
+    assert json.loads((tmp_path / "audit.json").read_text()) == written
 
 
 def test_some_examples_have_their_audit() -> None:

@@ -67,38 +67,43 @@ def audit_pack(order: AuditOrder) -> PackAudit:
     unknown = sorted(set(order.tasks) - {record.problem.task_id for record in pack.records})
     if unknown:
         raise PackRefused("unknown_task", f"the pack has no problem `{unknown[0]}`")
-    box = choose(order.sandbox)
-    made = provenance(pack, box.name, order.most)
-    kept = {} if order.out is None else _kept(order.out, made)
     problems = [one.problem for one in pack.records if isinstance(one.problem, FunctionProblem | CommandProblem)]
-    names = [one.task_id for one in problems if not order.tasks or one.task_id in order.tasks or one.task_id in kept]
-
-    def so_far() -> PackAudit:
-        rows = [_explained(kept[name], explained.get(name, {})) for name in names if name in kept]
-        return PackAudit(made, rows)
-
-    todo = [one for one in problems if one.task_id in names and one.task_id not in kept]
+    box = choose(order.sandbox)
     try:
+        made = provenance(pack, box.name, order.most)
+        kept = _kept(order.out, made) if order.out is not None and order.out.exists() else {}
+
+        def so_far() -> PackAudit:
+            rows = [kept[one.task_id] for one in problems if one.task_id in kept]
+            return PackAudit(made, [_explained(row, explained.get(row["task_id"], {})) for row in rows])
+
+        wanted = order.tasks or [one.task_id for one in problems]
+        todo = [one for one in problems if one.task_id in wanted and one.task_id not in kept]
         with local_judges(order.sandbox, order.workers, bounded=False) as judges:
             for one in audited(todo, judges, box, order.workers, order.most, _tell):
                 kept[one.problem.task_id] = one.as_json()
-                if order.out is not None:
-                    _write(so_far(), order.out)
+                _write(so_far(), order.out)
     finally:
         box.close()
+    _write(so_far(), order.out)
     return so_far()
 
 
 def _kept(out: Path, made: Mapping[str, Any]) -> dict[str, Any]:
     """The audited problems of an earlier file by the same pack, bounds, judges and machine. Raises PackRefused."""
-    found = read_json(out) if out.exists() else {}
-    if not isinstance(found, dict) or any(found.get(key) != made[key] for key in made if key != "made_at"):
-        return {}
-    return {one["task_id"]: one for one in found["problems"] if one["state"] != "not_audited"}
+    found = read_json(out)
+    held = found if isinstance(found, dict) else {}
+    other = next((key for key in made if key != "made_at" and held.get(key) != made[key]), None)
+    if other is not None:
+        words = f"{out} holds another audit, or something else: its `{other}` differs; remove it or give another --out"
+        raise PackRefused("other_audit", words)
+    return {one["task_id"]: one for one in held["problems"] if one["state"] != "not_audited"}
 
 
-def _write(audit: PackAudit, out: Path) -> None:
-    """Write the audit as JSON."""
+def _write(audit: PackAudit, out: Path | None) -> None:
+    """Write the audit as JSON, if a file is wanted."""
+    if out is None:
+        return
     text = json.dumps(audit.as_json(), indent=1, ensure_ascii=False) + "\n"
     write_atomically(out, text.encode(), mode=0o644)
 
