@@ -1,12 +1,12 @@
 """`python -m demo.packs FOLDER TARGET`: a solutions pack of each demo entrant of a release, for `podium evaluate`."""
 
 import argparse
-from itertools import chain
 from pathlib import Path
 
 from demo.entrants import DemoEntrant, load_entrants, solution_pack
 from problems.formats.compute_eval.directory import read_problem_directory
 from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack
+from problems.formats.errors import PackRefused
 from problems.formats.set_solutions import converted
 from problems.spec.function.problem import FunctionProblem
 from problems.spec.solution import FileSolution
@@ -39,8 +39,13 @@ def adapted(entrant: DemoEntrant, pack: ProblemPack) -> list[FileSolution]:
     """The entrant's solutions of other platforms' forms, as samples. Raises PackRefused."""
     problems = [record.problem for record in pack.records]
     functions = {one.task_id: one for one in problems if isinstance(one, FunctionProblem)}
-    rows = chain.from_iterable(converted(form, folder, functions) for form, folder in entrant.adapted.items())
-    return [one.solution for one in rows if one.solution is not None]
+    found = []
+    for form, folder in entrant.adapted.items():
+        for one in converted(form, folder, functions):
+            if one.solution is None:
+                raise PackRefused("not_adapted", f"{folder / one.source}: {one.refused}")
+            found.append(one.solution)
+    return found
 
 
 def problems_of(folder: Path) -> ProblemPack:

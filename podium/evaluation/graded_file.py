@@ -35,8 +35,7 @@ class GradedFile:
         self.n_dropped = len(lines) - len(kept)
         self.before = path.with_name(f"{path.name}.before")
         if self.n_dropped:
-            write_atomically(self.before, b"".join(lines), mode=stat.S_IMODE(path.stat().st_mode))
-            self._rewrite(kept)
+            self._rewrite(lines, kept)
 
     def add(self, graded: Graded) -> None:
         """Append a row. A later run finds it as soon as this returns."""
@@ -71,9 +70,12 @@ class GradedFile:
                 self.verdicts[key] = podium["verdict"]
                 yield line
 
-    def _rewrite(self, lines: list[bytes]) -> None:
-        """Replace the file atomically, so that no kept row is ever missing, and lock the new one."""
-        write_atomically(self.path, b"".join(lines), mode=stat.S_IMODE(self.path.stat().st_mode))
+    def _rewrite(self, lines: list[bytes], kept: list[bytes]) -> None:
+        """Set the lines aside and replace the file atomically, so that no kept row is ever missing. Lock the new
+        one."""
+        mode = stat.S_IMODE(self.path.stat().st_mode)
+        write_atomically(self.before, b"".join(lines), mode)
+        write_atomically(self.path, b"".join(kept), mode)
         self._file.close()
         self._file = _locked(self.path)
         self._file.seek(0, os.SEEK_END)

@@ -78,7 +78,8 @@ def audit_pack(order: AuditOrder) -> PackAudit:
             return PackAudit(made, [_explained(row, explained.get(row["task_id"], {})) for row in rows])
 
         wanted = order.tasks or [one.task_id for one in problems]
-        todo = [one for one in problems if one.task_id in wanted and one.task_id not in kept]
+        done = {name for name, row in kept.items() if row["state"] != "not_audited"}
+        todo = [one for one in problems if one.task_id in wanted and one.task_id not in done]
         with local_judges(order.sandbox, order.workers, bounded=False) as judges:
             for one in audited(todo, judges, box, order.workers, order.most, _tell):
                 kept[one.problem.task_id] = one.as_json()
@@ -90,14 +91,14 @@ def audit_pack(order: AuditOrder) -> PackAudit:
 
 
 def _kept(out: Path, made: Mapping[str, Any]) -> dict[str, Any]:
-    """The audited problems of an earlier file by the same pack, bounds, judges and machine. Raises PackRefused."""
+    """The rows of an earlier file by the same pack, bounds, judges and machine, by task. Raises PackRefused."""
     found = read_json(out)
     held = found if isinstance(found, dict) else {}
     other = next((key for key in made if key != "made_at" and held.get(key) != made[key]), None)
     if other is not None:
         words = f"{out} holds another audit, or something else: its `{other}` differs; remove it or give another --out"
         raise PackRefused("other_audit", words)
-    return {one["task_id"]: one for one in held["problems"] if one["state"] != "not_audited"}
+    return {one["task_id"]: one for one in held["problems"]}
 
 
 def _write(audit: PackAudit, out: Path | None) -> None:

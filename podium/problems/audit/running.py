@@ -7,7 +7,7 @@ from typing import Any
 
 from podium.problems.audit.judging import Audited, Auditor, Judged
 from podium.problems.readers import WARM
-from podium.problems.sandboxed import SandboxedCall, call_each
+from podium.problems.sandboxed import MissingTorch, SandboxedCall, call_each
 from problems.formats.compute_eval.packs import ProblemPack
 from problems.formats.mutants import made
 from problems.spec.command.problem import CommandProblem
@@ -28,8 +28,9 @@ def audited(
 ) -> Iterator[Audited]:
     """The audit of each problem in turn: a judge keeps the checker of the problem that it has judged last."""
     auditor = Auditor(judges, workers)
-    for problem, count in zip(problems, _operations(problems, sandbox), strict=True):
-        yield _audited(problem, auditor, count, most, tell)
+    counts = _operations(problems, sandbox)
+    for problem in problems:
+        yield _audited(problem, auditor, counts.get(problem.task_id, 0), most, tell)
 
 
 def _audited(problem: AuditedProblem, auditor: Auditor, operations: int, most: int, tell: Tell) -> Audited:
@@ -44,20 +45,20 @@ def _audited(problem: AuditedProblem, auditor: Auditor, operations: int, most: i
     return Audited(problem, rows, why_not="" if built else "no mutant was built and ran")
 
 
-def _operations(problems: Sequence[AuditedProblem], sandbox: Sandbox) -> list[int]:
-    """The number of operations of each torch reference; 0 for others, and where they cannot be counted."""
-    torch = {
-        f"{number}/def.py": one
-        for number, one in enumerate(problems)
-        if isinstance(one, FunctionProblem) and one.manifest.arrays == "torch"
-    }
-    if not torch:
-        return [0] * len(problems)
-    jobs = [SandboxedCall("idle:operations", (path, "cpu", one.device == "gpu")) for path, one in torch.items()]
-    files = {path: one.definition.content for path, one in torch.items()}
-    found = dict(zip(torch, call_each(sandbox, jobs, warm=WARM, files=files), strict=True))
-    counts = [found[path].result if path in found else 0 for path in (f"{n}/def.py" for n in range(len(problems)))]
-    return [count if isinstance(count, int) else 0 for count in counts]
+def _operations(problems: Sequence[AuditedProblem], sandbox: Sandbox) -> dict[str, int]:
+    """The number of operations of torch references, by task; those that cannot be counted are left out."""
+    torch = [one for one in problems if isinstance(one, FunctionProblem) and one.manifest.arrays == "torch"]
+    files = {f"{number}/def.py": one.definition.content for number, one in enumerate(torch)}
+    jobs = [
+        SandboxedCall("idle:operations", (path, "cpu", one.device == "gpu"))
+        for path, one in zip(files, torch, strict=True)
+    ]
+    try:
+        answers = call_each(sandbox, jobs, warm=WARM, files=files) if jobs else []
+    except MissingTorch:
+        return {}  # their references will not pass, either
+    found = zip(torch, answers, strict=True)
+    return {one.task_id: answer.result for one, answer in found if isinstance(answer.result, int)}
 
 
 def provenance(pack: ProblemPack, sandbox: str, most: int) -> dict[str, Any]:
