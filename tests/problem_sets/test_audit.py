@@ -4,18 +4,23 @@ import ast
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from podium.problems.audit import report
+from podium.problems.audit import report, running
 from podium.problems.audit.judging import Audited, Judged
 from podium.problems.audit.report import AuditOrder, audit_pack
 from podium.problems.audit.running import AuditedProblem
+from podium.problems.sandboxed import MissingTorch
+from problems.formats.compute_eval.packs import read_problem_pack
 from problems.formats.errors import PackRefused
 from problems.formats.mutants.mutant import Mutant, distinct
 from problems.formats.mutants.of_commands import c_edits, python_edits
 from problems.formats.mutants.of_functions import reduced
+from problems.spec.function.problem import FunctionProblem
 from problems.spec.solution import SourceFile
+from runners.agent.ground.errors import UnusableProblem
 from runners.wire.mutant_outcomes import MutantOutcome
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -177,6 +182,21 @@ def test_an_audit_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(PackRefused, match="its `most_mutants` differs"):
         audit_pack(order(most=8))
     assert json.loads((tmp_path / "audit.json").read_text()) == written
+
+
+def test_torch_that_is_missing_leaves_its_problems_unaudited_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Judges:
+        def judge(self, *_: object) -> None:
+            raise UnusableProblem("no torch here")
+
+    def missing(*_: object, **_options: object) -> None:
+        raise MissingTorch("bubblewrap")
+
+    monkeypatch.setattr(running, "call_each", missing)
+    problems = [one.problem for one in read_problem_pack(PACK).records if isinstance(one.problem, FunctionProblem)]
+    judges: Any = Judges()
+    rows = list(running.audited(problems, judges, judges, 1, 3, lambda *_: None))
+    assert [(row.state, "no torch here" in row.why_not) for row in rows] == [("not_audited", True)] * 8
 
 
 def test_some_examples_have_their_audit() -> None:
