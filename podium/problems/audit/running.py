@@ -28,12 +28,12 @@ def audited(
 ) -> Iterator[Audited]:
     """The audit of each problem in turn: a judge keeps the checker of the problem that it has judged last."""
     auditor = Auditor(judges, workers)
-    counts = _operations(problems, sandbox)
+    operations = _operations(problems, sandbox)
     for problem in problems:
-        yield _audited(problem, auditor, counts.get(problem.task_id, 0), most, tell)
+        yield _audited(problem, auditor, operations.get(problem.task_id, ()), most, tell)
 
 
-def _audited(problem: AuditedProblem, auditor: Auditor, operations: int, most: int, tell: Tell) -> Audited:
+def _audited(problem: AuditedProblem, auditor: Auditor, operations: Sequence[str], most: int, tell: Tell) -> Audited:
     if why := made.why_none(problem):
         return Audited(problem, why_not=why)
     why_not, printed = auditor.reference(problem)
@@ -45,8 +45,8 @@ def _audited(problem: AuditedProblem, auditor: Auditor, operations: int, most: i
     return Audited(problem, rows, why_not="" if built else "no mutant was built and ran")
 
 
-def _operations(problems: Sequence[AuditedProblem], sandbox: Sandbox) -> dict[str, int]:
-    """The number of operations of torch references, by task; those that cannot be counted are left out."""
+def _operations(problems: Sequence[AuditedProblem], sandbox: Sandbox) -> dict[str, list[str]]:
+    """The operations of torch references, by task; a reference whose operations cannot be named is left out."""
     torch = [one for one in problems if isinstance(one, FunctionProblem) and one.manifest.arrays == "torch"]
     files = {f"{number}/def.py": one.definition.content for number, one in enumerate(torch)}
     jobs = [
@@ -58,7 +58,7 @@ def _operations(problems: Sequence[AuditedProblem], sandbox: Sandbox) -> dict[st
     except MissingTorch:
         return {}  # their references will not pass, either
     found = zip(torch, answers, strict=True)
-    return {one.task_id: answer.result for one, answer in found if isinstance(answer.result, int)}
+    return {one.task_id: answer.result for one, answer in found if isinstance(answer.result, list)}
 
 
 def provenance(pack: ProblemPack, sandbox: str, most: int) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from problems.formats.mutants import inside
@@ -23,8 +23,8 @@ MOVING_CALLS = frozenset({
 """Calls that move data or make room: without one the reference does the same work, or does not run."""
 
 
-def mutants_of(problem: FunctionProblem, operations: int) -> Iterator[Mutant]:
-    """The mutants as solutions in Python. `operations` is the number of those of a torch reference; 0 if not known."""
+def mutants_of(problem: FunctionProblem, operations: Sequence[str]) -> Iterator[Mutant]:
+    """The mutants as solutions in Python. `operations` are the names of those of a torch reference, "" if not known."""
     yield _idle(problem, "does nothing", "", "nothing")
     for place, one in enumerate(problem.manifest.outputs):
         yield _idle(problem, "zeros", f"`{one.name}`", "zeros", place)
@@ -33,8 +33,9 @@ def mutants_of(problem: FunctionProblem, operations: int) -> Iterator[Mutant]:
         yield from _copies(problem, place)
     yield _idle(problem, "first answer replayed", "", "replayed")
     if problem.manifest.arrays == "torch":
-        for number in range(operations):
-            yield _idle(problem, "operation left out", f"number {number + 1}", "without", 0, 0, number)
+        for number, name in enumerate(operations):
+            title = f"number {number + 1}: `{name}`" if name else f"number {number + 1}"
+            yield _idle(problem, "operation left out", title, "without", 0, 0, number)
     else:
         for name, text in reduced(problem.definition.content):
             yield _idle(problem, "operation left out", name, "whole", definition=text)

@@ -76,9 +76,9 @@ class Idle:
 
 
 def computing(function: Any) -> bool:
-    """Whether an operation of torch computes: it makes new data from tensors."""
+    """Whether an operation of torch computes: it makes new tensors from tensors."""
     schema = function._schema
-    makes = any(one.alias_info is None for one in schema.returns)
+    makes = any(one.alias_info is None and "Tensor" in str(one.type) for one in schema.returns)
     name = str(function).partition(".")[2].partition(".")[0]
     return makes and bool(schema.arguments) and name not in MOVES
 
@@ -86,7 +86,7 @@ def computing(function: Any) -> bool:
 MOVES = frozenset({
     "clone", "_to_copy", "detach", "empty", "empty_like", "zeros", "ones", "full", "arange", "new_empty", "new_zeros",
     "_unsafe_view", "contiguous", "lift_fresh_copy", "empty_strided", "scalar_tensor", "new_empty_strided", "new_full",
-    "zeros_like", "ones_like", "full_like", "new_ones", "_local_scalar_dense", "alias", "randn", "rand", "item",
+    "zeros_like", "ones_like", "full_like", "new_ones", "alias", "randn", "rand",
 })  # fmt: skip
 
 
@@ -124,20 +124,21 @@ def standing_in(torch: Any, args: Any, result: Any) -> Any:
     return torch.zeros_like(result) if found is None else found.clone()
 
 
-def operations(path: str, device: str, fake: bool) -> int:
-    """The number of operations of the reference on a draw of the first case, at most 200."""
+def operations(path: str, device: str, fake: bool) -> list[str]:
+    """The names of the reference's operations on a draw of the first case, at most 200, as in `aten.max.dim`."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Count(TorchDispatchMode):  # type: ignore[misc]
-        count = 0
+    names = []
 
+    class Named(TorchDispatchMode):  # type: ignore[misc]
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            self.count += computing(function) and any(isinstance(one, torch.Tensor) for one in args)
+            if computing(function) and any(isinstance(one, torch.Tensor) for one in args):
+                names.append(str(function).removesuffix(".default"))
             return function(*args, **(kwargs or {}))
 
     loaded = load(path, "fake" if fake else device)
     drawn = loaded.draw(0, 0)
-    with loaded.library.placing(), Count() as mode:
+    with loaded.library.placing(), Named():
         loaded.answer(drawn)
-    return min(int(mode.count), 200)
+    return names[:200]
