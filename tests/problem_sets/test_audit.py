@@ -85,9 +85,14 @@ def test_the_changes_of_cuda_are_where_they_say() -> None:
     assert "scale(float* x, int n) { }" in texts["body emptied", "line 3: scale"]
     assert "int blocks(int n) { return {}; }" in texts["body emptied", "line 7: blocks"]
     assert "<<<" not in texts["launch removed", "line 10"]
-    assert "<<<((blocks(n) + 1) / 2), 256>>>" in texts["grid halved", "line 10"]
+    assert "(grid.z + 1) / 2); }(blocks(n)), 256>>>" in texts["grid halved", "line 10"]
     assert "i < ((n) / 2)" in texts["loop halved", "line 4"]
     assert "if (podium_was_called) return;" in texts["first result kept", "line 9: run"]
+
+
+def test_a_grid_of_one_block_is_not_halved() -> None:
+    assert "grid halved" not in [kind for kind, _, _ in c_edits(CUDA.replace("blocks(n),", "1,"))]
+    assert "grid halved" not in [kind for kind, _, _ in python_edits(PYTHON.replace("(n, 1)", "(1, 1)"))]
 
 
 def test_each_part_of_python_is_changed_and_still_parses() -> None:

@@ -13,6 +13,7 @@ from problems.spec.solution import FileSolution, SourceFile
 C_SUFFIXES = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp")
 Edit = tuple[str, str, str]
 """Kind, place and the changed text."""
+_HALF_OF_GRID = "[](dim3 grid) { return dim3((grid.x + 1) / 2, (grid.y + 1) / 2, (grid.z + 1) / 2); }"
 _PRINTS = """
 #ifndef PODIUM_AUDIT_PRINTS
 #define PODIUM_AUDIT_PRINTS
@@ -71,8 +72,8 @@ def c_edits(text: str) -> Iterator[Edit]:
             yield "launch removed", place, _replaced(content, node, ";")
         elif node.type == "kernel_call_syntax":
             grid = next((one for one in node.named_children if one.type != "comment"), None)
-            if grid is not None:
-                yield "grid halved", place, _replaced(content, grid, f"(({_text(grid)} + 1) / 2)")
+            if grid is not None and _text(grid) != "1":
+                yield "grid halved", place, _replaced(content, grid, f"{_HALF_OF_GRID}({_text(grid)})")
         elif node.type == "for_statement":
             bound = _bound(node)
             if bound is not None:
@@ -182,7 +183,7 @@ def python_edits(text: str) -> Iterator[Edit]:
             yield "launch removed", place, _lines_replaced(text, [statement], ["pass"])
             grid = statement.value.func.slice
             halved = f"tuple(-(-n // 2) for n in {ast.unparse(grid)})"
-            if isinstance(grid, ast.Tuple):
+            if isinstance(grid, ast.Tuple) and any(ast.unparse(one) != "1" for one in grid.elts):
                 yield "grid halved", place, _segment_replaced(text, grid, halved)
     for statement in _last_launches(functions):
         yield "outputs zeroed", f"line {statement.lineno}", _zeroed_after(text, statement)
