@@ -14,7 +14,7 @@ from leaderboard.api.site.base import NamedNotFound, found
 from leaderboard.api.site.errors import UploadTooLarge
 from leaderboard.intake.catalogue import catalogue_of
 from leaderboard.intake.licences import BAD_LICENCE, LICENCE, LICENCE_HELP, MAX_LICENCE
-from leaderboard.models import Track
+from leaderboard.models import Entrant, Track
 from leaderboard.rows.submissions import SubmissionMetadata
 from leaderboard.visibility import visible_entrants
 from problems.formats.coverage import Coverage, settled
@@ -28,6 +28,7 @@ from problems.models import Release
 from problems.spec.solution import SourceFile
 
 FORM_OVERHEAD_BYTES = 64 * 1024
+MOST_NAMED = 10
 """Room for the multipart framing and the other fields beside the file."""
 MEBIBYTE = 1024 * 1024
 SHOWN_NOTICES = 50
@@ -106,7 +107,7 @@ def is_upload(request: Request) -> bool:
 def _metadata(request: Request, said: dict[str, Any]) -> SubmissionMetadata:
     through = "cli" if request.headers.get("User-Agent", "").startswith("podium/") else "api"
     return SubmissionMetadata(
-        entrant=found(visible_entrants(request.user), "entrant", pointer="/entrant", slug=said["entrant"]),
+        entrant=_entrant_named(request.user, said["entrant"]),
         release=found(Release.objects.open_to(request.user), "release", pointer="/release", slug=said["release"]),
         tracks=tracks_named(said["tracks"]),
         asks_to_count=said["counted"],
@@ -114,6 +115,14 @@ def _metadata(request: Request, said: dict[str, Any]) -> SubmissionMetadata:
         note=said["note"],
         licence=said["licence"],
     )
+
+
+def _entrant_named(user: Any, slug: str) -> Entrant:
+    if row := visible_entrants(user).filter(slug=slug).first():
+        return row
+    yours = list(Entrant.objects.submittable_by(user).values_list("slug", flat=True)[:MOST_NAMED])
+    words = f"Yours: {', '.join(yours)}." if yours else "Make one on your account page."
+    raise NamedNotFound(f"There is no entrant {slug!r}. {words}", "/entrant")
 
 
 def tracks_named(slugs: Sequence[str]) -> list[Track]:

@@ -24,6 +24,7 @@ from runners.wire.protocol import Purpose, Verdict
 AuditState = Literal["passed", "survivors", "not_audited", "running"]
 MOST_NAMED = 3
 _NO_RUN = "no mutant was built and ran"
+_NOT_BEGUN = "its audit has not begun; the site worker begins it, unless its PODIUM_AUDIT_MUTANTS is 0"
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ def missing_of(release: Release, figures: Sequence[AuditFigures]) -> Mapping[int
     if release.is_draft:
         if settings.AUDIT_MUTANTS:
             waiting = references_to_audit(release).values_list("problem", flat=True)
-            found = dict.fromkeys(waiting, "its audit has not begun; it follows its reference by itself")
+            found = dict.fromkeys(waiting, _NOT_BEGUN)
         found |= {one.problem.pk: _pending_words(one) for one in figures if one.n_pending}
     return found | {one.problem.pk: _idle_words(one) for one in figures if one.blocks}
 

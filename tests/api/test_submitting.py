@@ -174,6 +174,13 @@ def test_an_unknown_track_is_named(cast: Any, offered: Any) -> None:
     assert "gpu-9" in answer.json()["message"]
 
 
+def test_an_unknown_entrant_is_told_the_own_ones(cast: Any, offered: Any) -> None:
+    for user, remedy in ((cast.owner, "Yours: alpha."), (factories.UserFactory(), "Make one on your account page.")):
+        answer = calls.upload(user, *offered, entrant="mine")
+        assert (answer.status_code, answer.json()["pointer"]) == (404, "/entrant")
+        assert answer.json()["message"] == f"There is no entrant 'mine'. {remedy}"
+
+
 def test_a_form_without_a_file_says_so(cast: Any, offered: Any) -> None:
     answer = calls.upload(cast.owner, *offered, file="text")
     assert answer.status_code == 400
