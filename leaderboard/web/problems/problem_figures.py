@@ -16,10 +16,13 @@ from leaderboard.charts.results.sizes import CaseTime, SizeLine
 from leaderboard.models import Measurement, ProblemTrack, Track
 from leaderboard.models.entrants.entrant import EntrantKind
 from leaderboard.results.rates import Ceilings, public_mean_ms, rates_of
+from leaderboard.site.numerals import microseconds
 from leaderboard.web.boards.figures import ChartFigure, facts_of
 from leaderboard.web.problems.problem_ranking import peaks_of
 from problems.models import Problem
 from problems.spec.case import Case
+from problems.spec.kinds import Kind
+from problems.spec.shortest import LEAST_MS
 from runners.wire.protocol import Role
 
 REFERENCE = "Reference solution"
@@ -176,9 +179,8 @@ def _runtimes_figure(
     title = f"{runtimes.TITLE}: {case.name}" if case else runtimes.TITLE
     address = _address("runtimes", found, track, asked, case=case.name if case else "")
     name = f"{found.release.slug}-{found.slug}-runtimes"
-    return ChartFigure(
-        title, runtimes.caption(shown), name, address, runtimes.table(shown), facts=_facts(found, track, "time")
-    )
+    caption = runtimes.caption(shown) + _of_shortest(found, track, shown.times_ms)
+    return ChartFigure(title, caption, name, address, runtimes.table(shown), facts=_facts(found, track, "time"))
 
 
 def _largest(found: Problem) -> Case | None:
@@ -198,9 +200,8 @@ def _processes_figure(
     title = f"{processes.TITLE}: {case.name}" if case.name else processes.TITLE
     address = _address("processes", found, track, asked, case=case.name)
     name = f"{found.release.slug}-{found.slug}-processes"
-    return ChartFigure(
-        title, processes.CAPTION, name, address, processes.table(spreads), facts=_facts(found, track, "time")
-    )
+    caption = processes.CAPTION + _of_shortest(found, track, [one.median_ms for one in spreads])
+    return ChartFigure(title, caption, name, address, processes.table(spreads), facts=_facts(found, track, "time"))
 
 
 def _sizes_figure(
@@ -211,9 +212,8 @@ def _sizes_figure(
         return None
     address = _address("sizes", found, track, asked)
     name = f"{found.release.slug}-{found.slug}-sizes"
-    return ChartFigure(
-        sizes.TITLE, sizes.CAPTION, name, address, sizes.table(lines), facts=_facts(found, track, "time")
-    )
+    caption = sizes.CAPTION + _of_shortest(found, track, [time.median_ms for line in lines for time in line.times])
+    return ChartFigure(sizes.TITLE, caption, name, address, sizes.table(lines), facts=_facts(found, track, "time"))
 
 
 def _roofline_figure(
@@ -223,9 +223,16 @@ def _roofline_figure(
         return None
     address = _address("roofline", found, track, asked)
     name = f"{found.release.slug}-{found.slug}-roofline"
-    return ChartFigure(
-        "Roofline", charts.CAPTION, name, address, charts.table(points), facts=_facts(found, track, "gflops")
-    )
+    caption = charts.CAPTION + _of_shortest(found, track, [one.best_ms for one in points])
+    return ChartFigure("Roofline", caption, name, address, charts.table(points), facts=_facts(found, track, "gflops"))
+
+
+def _of_shortest(found: Problem, track: Track | None, times_ms: Sequence[float | None]) -> str:
+    """A sentence for a caption where a function's call on a GPU took less than the shortest time."""
+    is_on_gpu = found.kind == Kind.FUNCTION and track is not None and track.device == "gpu"
+    if not is_on_gpu or not any(one and one <= LEAST_MS for one in times_ms):
+        return ""
+    return f" A call of less than {microseconds(LEAST_MS)} counts as {microseconds(LEAST_MS)}."
 
 
 def _facts(found: Problem, track: Track | None, metric: str) -> dict[str, str | int]:

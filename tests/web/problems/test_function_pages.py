@@ -16,6 +16,7 @@ from leaderboard.results.timings import RANKED_CALLS
 from problems.actions import releases as release_actions
 from problems.models import Problem, Release
 from problems.spec.kinds import Kind
+from problems.spec.shortest import LEAST_MS
 from runners.agent.judges.function.plans import RANKED
 from runners.fleet.models import Service
 from runners.wire.protocol import Provenance, Role, StepReport
@@ -25,7 +26,14 @@ from tests.function_site import LARGE, SMALL
 from tests.made_once import of_module
 from tests.markup import markup
 from tests.spec.functions import manifest_fields, softmax_case
-from tests.web.gpu_function_site import GpuFunctionSite, make_gpu_function_site
+from tests.web.gpu_function_site import (
+    PYTHON,
+    SHORT,
+    TIMES_MS,
+    GpuFunctionSite,
+    make_gpu_function_site,
+    ranked_report,
+)
 from tests.web.site.test_queries import _cost
 
 
@@ -336,6 +344,16 @@ def test_events_without_an_interval_are_not_said_to_be_followed(client: Any, cas
     text = times_of(client, judged_once(cast, site, "quick", **changes))
     assert "no interval" in text
     assert BY_CLOCK in text
+
+
+def test_charts_of_times_at_the_shortest_say_so(client: Any, gpu: GpuFunctionSite, cast: Cast) -> None:
+    page, words = gpu.problem.get_absolute_url(), "A call of less than 20 µs counts as 20 µs."
+    assert words not in text_of(client, page)
+    track, report = gpu.judged.track, ranked_report(LEAST_MS / TIMES_MS[SHORT])
+    function_site.judged(
+        factories.EntrantFactory(owner=cast.owner), gpu.problem.release, track, report, path="solution.py", text=PYTHON
+    )
+    assert text_of(client, page).count(words) == 2, "of times by size, and under the roofline"
 
 
 def test_what_makes_a_time_doubtful_stands_beside_it(client: Any, gpu: GpuFunctionSite) -> None:
