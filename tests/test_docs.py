@@ -19,6 +19,7 @@ MAX_WORDS = {
     "docs/architecture.md": 800,
     "docs/benchmarks.md": 1800,
     "docs/node-operators.md": 2000,
+    "docs/organisers.md": 3400,
     "docs/scoring.md": 2500,
 }
 MAX_WORDS_OF_A_DECISION = 250
