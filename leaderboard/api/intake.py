@@ -28,10 +28,10 @@ from problems.models import Release
 from problems.spec.solution import SourceFile
 
 FORM_OVERHEAD_BYTES = 64 * 1024
-MOST_NAMED = 10
 """Room for the multipart framing and the other fields beside the file."""
 MEBIBYTE = 1024 * 1024
 SHOWN_NOTICES = 50
+MOST_ENTRANTS_NAMED = 10
 
 
 class FormBoolean(serializers.BooleanField):
@@ -120,7 +120,7 @@ def _metadata(request: Request, said: dict[str, Any]) -> SubmissionMetadata:
 def _entrant_named(user: Any, slug: str) -> Entrant:
     if row := visible_entrants(user).filter(slug=slug).first():
         return row
-    yours = list(Entrant.objects.submittable_by(user).values_list("slug", flat=True)[:MOST_NAMED])
+    yours = list(Entrant.objects.submittable_by(user).values_list("slug", flat=True)[:MOST_ENTRANTS_NAMED])
     words = f"Yours: {', '.join(yours)}." if yours else "Make one on your account page."
     raise NamedNotFound(f"There is no entrant {slug!r}. {words}", "/entrant")
 
