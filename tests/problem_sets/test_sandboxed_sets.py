@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from podium.problems.readers import read_set
+from podium.problems.readers import WARM, read_set
 from podium.problems.sandboxed import CallBounds, MissingTorch, SandboxedCall, call_each
 from problems.formats.compute_eval.packs import read_problem_pack
 from problems.formats.kernelbench.checkout import set_files
 from problems.formats.problem_sets import ProblemRead
+from problems.spec.function.problem import FunctionProblem
 from runners.agent.sandbox import Sandbox, choose
 from tests.formats.functions.definitions import SOFTMAX
 from tests.formats.pmpp.layouts import lay_out
@@ -22,6 +23,8 @@ from tests.problem_sets.torches import needs_torch
 from tests.requirements import requires
 from tests.sandbox.boxes import DOCKER, open_sandbox
 from tests.warm_podium import run_podium
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples/problem-sets"
 pytestmark = requires("bubblewrap")
@@ -261,6 +264,22 @@ def test_folders_of_tensara_are_imported_by_the_same_verb(tmp_path: Path) -> Non
     assert done.returncode == 1
     assert "problem.md is missing" in " ".join(done.stdout.split())
     assert [one.problem.task_id for one in read_problem_pack(tmp_path / "made.tar.gz").records] == ["one"]
+
+
+@needs_torch
+def test_an_audit_finds_the_same_operations_with_and_without_values(tmp_path: Path) -> None:
+    pack = read_problem_pack(next(ROOT.glob("examples/problem-sets/board/*-problems.tar.gz")))
+    problems = [one.problem for one in pack.records if isinstance(one.problem, FunctionProblem)]
+    places = [one.task_id for one in problems]
+    files = {f"{number}/def.py": one.definition.content for number, one in enumerate(problems)}
+    box = open_sandbox("bubblewrap", tmp_path)
+    calls = [SandboxedCall("idle:operations", (path, "cpu", fake)) for path in files for fake in (True, False)]
+    names = [one.result for one in call_each(box, calls, warm=WARM, files=files)]
+    box.close()
+    assert len(names) == 16
+    assert names[::2] == names[1::2]
+    assert [name for one in names for name in one if not name.startswith("aten.")] == []
+    assert "aten.addmm" in names[places.index("kernelbench-level1-1-normed-projection") * 2]
 
 
 def test_an_audit_names_what_a_loose_check_accepts(tmp_path: Path) -> None:
