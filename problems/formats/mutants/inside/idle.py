@@ -75,12 +75,12 @@ class Idle:
         answers[self._output] = flat.reshape(owned.shape)
 
 
-def computing(function: Any) -> bool:
-    """Whether an operation of torch computes: it makes new tensors from tensors."""
+def computing(torch: Any, function: Any, args: Any) -> bool:
+    """Whether a call of an operation of torch computes: it makes new tensors from tensors."""
     schema = function._schema
     makes = any(one.alias_info is None and "Tensor" in str(one.type) for one in schema.returns)
     name = str(function).partition(".")[2].partition(".")[0]
-    return makes and bool(schema.arguments) and name not in MOVES
+    return makes and name not in MOVES and any(isinstance(one, torch.Tensor) for one in args)
 
 
 MOVES = frozenset({
@@ -100,7 +100,7 @@ def left_out(call: Any, number: int) -> Any:
 
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = function(*args, **(kwargs or {}))
-            if not computing(function) or not any(isinstance(one, torch.Tensor) for one in args):
+            if not computing(torch, function, args):
                 return result
             self.count += 1
             return standing_in(torch, args, result) if self.count == number else result
@@ -133,7 +133,7 @@ def operations(path: str, device: str, fake: bool) -> list[str]:
 
     class Named(TorchDispatchMode):  # type: ignore[misc]
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if computing(function) and any(isinstance(one, torch.Tensor) for one in args):
+            if computing(torch, function, args):
                 names.append(str(function).removesuffix(".default"))
             return function(*args, **(kwargs or {}))
 
