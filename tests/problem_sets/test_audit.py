@@ -22,10 +22,10 @@ from problems.spec.function.problem import FunctionProblem
 from problems.spec.solution import SourceFile
 from runners.agent.ground.errors import UnusableProblem
 from runners.wire.mutant_outcomes import MutantOutcome
+from tests.examples.digests import EXAMPLES, RELEASES, STORED
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-PACK = next(ROOT.glob("examples/problem-sets/board/*-problems.tar.gz"))
-AUDITS = sorted(ROOT.glob("examples/*/audit.json"))
+PACK = next(EXAMPLES.glob("problem-sets/board/*-problems.tar.gz"))
+AUDITS = sorted(EXAMPLES.glob("**/audit.json"))
 
 CUDA = """\
 #include <cuda_runtime.h>
@@ -204,8 +204,15 @@ def test_torch_that_is_missing_leaves_its_problems_unaudited_and_no_more(monkeyp
     assert [(row.state, "no torch here" in row.why_not) for row in rows] == [("not_audited", True)] * 8
 
 
-def test_some_examples_have_their_audit() -> None:
-    assert AUDITS
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_example_release_was_audited_as_it_is(release: str) -> None:
+    found = json.loads((EXAMPLES / release / "audit.json").read_text(encoding="utf-8"))
+    assert found["problems_sha256"] == json.loads(STORED.read_text(encoding="utf-8"))[release]["problems.jsonl"]
+
+
+def test_the_demo_board_was_audited_as_it_is() -> None:
+    found = json.loads((PACK.parent / "audit.json").read_text(encoding="utf-8"))
+    assert found["problems_sha256"] == read_problem_pack(PACK).digest
 
 
 @pytest.mark.parametrize("path", AUDITS, ids=lambda path: path.parent.name)
