@@ -212,6 +212,23 @@ def test_it_stops_and_goes_on_a_thousand_times(braked: Start) -> None:
         assert match.hears() == b"%d" % number
 
 
+def test_a_process_that_hides_whether_it_runs_is_stopped_too(braked: Start) -> None:
+    """One that is not dumpable: its time standing still is then what tells."""
+    match = braked(
+        """
+        not_dumpable = (4, 0)
+        assert ctypes.CDLL(None).prctl(*not_dumpable) == 0
+        threading.Thread(target=lambda: all(iter(lambda: True, False)), daemon=True).start()
+        channel.send(b"here")
+        channel.recv(1)
+        """
+    )
+    stopped = match.ask(b"s")
+    assert stopped.is_stopped
+    assert stopped.tasks >= 2
+    assert match.ask(b"v") == stopped
+
+
 def test_the_command_never_holds_the_brake(braked: Start) -> None:
     """All its sockets are its channel."""
     match = braked(

@@ -92,8 +92,8 @@ private:
         for (int look = 0; look < kLooks; ++look) {
             kill(-1, SIGSTOP);  // again: a process may have been continued meanwhile
             seen = look_at_all();
-            // A thread is called stopped just before it leaves its core: its time stands still at the second look.
-            if (seen.is_stopped && before.is_stopped && seen.ran_ns == before.ran_ns) return seen;
+            const bool stands_still = before.is_stopped && seen.ran_ns == before.ran_ns;
+            if (seen.is_stopped && (is_certain_ || stands_still)) return seen;
             before = seen;
             usleep(kLookUs);
         }
@@ -125,6 +125,7 @@ private:
 
     BrakeAnswer look_at_all() {
         BrakeAnswer seen{1, 0, 0};
+        is_certain_ = true;
         waited_ns_.clear();
         std::vector<std::string> processes, tasks;
         list_folder("/proc", processes);
@@ -145,6 +146,12 @@ private:
         const char state = facts[name_end + 2];
         if (state == 'Z' || state == 'X') return;
         if (state != 'T' && state != 't') seen.is_stopped = 0;
+        if (seen.is_stopped) {
+            // A thread is called stopped just before it leaves its core. Who reads this file waits until it has.
+            const std::string call = read_small_file(task + "/syscall");
+            if (call.empty()) is_certain_ = false;  // some processes keep theirs to themselves
+            if (call == "running\n") seen.is_stopped = 0;
+        }
         ++seen.tasks;
         const std::string times = read_small_file(task + "/schedstat");
         char* after = nullptr;
@@ -156,6 +163,7 @@ private:
     const bool is_first_;
     std::map<pid_t, uint64_t> waited_ns_, waited_before_ns_;  // by thread, at the last look and before the last start
     uint64_t ran_before_ns_ = 0, let_go_ns_ = 0;
+    bool is_certain_ = false;  // the last look has seen of each thread whether it has left its core
     bool is_timed_ = false;  // the next start is that of a timed go
     double timed_ms_ = 0, lost_ms_ = 0;
 };
