@@ -75,6 +75,7 @@ def test_each_part_of_cuda_is_changed_in_turn() -> None:
         ("body emptied", "line 7: blocks"),
         ("body emptied", "line 9: run"),
         ("first result kept", "line 9: run"),
+        ("outputs zeroed", "line 10"),
         ("launch removed", "line 10"),
         ("grid halved", "line 10"),
     ]
@@ -86,6 +87,7 @@ def test_the_changes_of_cuda_are_where_they_say() -> None:
     assert "int blocks(int n) { return {}; }" in texts["body emptied", "line 7: blocks"]
     assert "<<<" not in texts["launch removed", "line 10"]
     assert "(grid.z + 1) / 2); }(blocks(n)), 256>>>" in texts["grid halved", "line 10"]
+    assert "    { scale<<<blocks(n), 256>>>(x, n); podium_audit_zero(x, n); }\n" in texts["outputs zeroed", "line 10"]
     assert "i < ((n) / 2)" in texts["loop halved", "line 4"]
     assert "if (podium_was_called) return;" in texts["first result kept", "line 9: run"]
 

@@ -227,10 +227,10 @@ def _roofline_figure(
     return ChartFigure("Roofline", caption, name, address, charts.table(points), facts=_facts(found, track, "gflops"))
 
 
-def _of_shortest(found: Problem, track: Track | None, times_ms: Sequence[float | None]) -> str:
+def _of_shortest(found: Problem, track: Track | None, times_ms: Sequence[float]) -> str:
     """A sentence for a caption where a function's call on a GPU took less than the shortest time."""
     is_on_gpu = found.kind == Kind.FUNCTION and track is not None and track.device == "gpu"
-    if not is_on_gpu or not any(one and one <= LEAST_MS for one in times_ms):
+    if not is_on_gpu or not any(one <= LEAST_MS for one in times_ms):
         return ""
     return f" A call of less than {microseconds(LEAST_MS)} counts as {microseconds(LEAST_MS)}."
 

@@ -25,6 +25,32 @@ __attribute__((constructor)) static void podium_audit_prints(void) {{
 }}
 #endif
 """
+_ZEROING = """\
+#ifndef PODIUM_AUDIT_ZEROING
+#define PODIUM_AUDIT_ZEROING
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+template <class T> void podium_audit_zero_one(const T&) {}
+template <class T> void podium_audit_zero_one(const T*) {}
+template <class T> void podium_audit_zero_one(T* pointer) {
+    using Range = int (*)(unsigned long long*, size_t*, unsigned long long);
+    void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+    const Range range = driver ? reinterpret_cast<Range>(dlsym(driver, "cuMemGetAddressRange_v2")) : nullptr;
+    const unsigned long long at = reinterpret_cast<unsigned long long>(pointer);
+    unsigned long long start = at;
+    size_t bytes = 1;
+    if (range == nullptr || range(&start, &bytes, at) != 0) start = at, bytes = 1;
+    cudaDeviceSynchronize();
+    cudaMemset(pointer, 0, start + bytes - at);
+    cudaDeviceSynchronize();
+}
+template <class... Ts> void podium_audit_zero(Ts... all) {
+    const int each[] = {0, (podium_audit_zero_one(all), 0)...};
+    (void)each;
+}
+#endif
+"""
+"""Zeroes writable memory from each pointer to the end of its allocation; one byte where CUDA knows no allocation."""
 
 
 def mutants_of(problem: CommandProblem, printed: str) -> Iterator[Mutant]:
@@ -61,13 +87,15 @@ def _printing(file: SourceFile, printed: str) -> SourceFile:
 
 
 def c_edits(text: str) -> Iterator[Edit]:
-    """Changes of C++ or CUDA: bodies emptied, launches removed, grids and loops halved, first results kept."""
+    """Changes of C++ or CUDA: bodies emptied, launches removed, outputs zeroed after the last, grids and loops halved,
+    first results kept."""
     content = text.encode()
     root = parser_for("cuda").parse(content).root_node
     for node in _all(root):
         place = f"line {node.start_point[0] + 1}"
         if node.type == "function_definition":
             yield from _of_function(content, node, place)
+            yield from _zeroed_after_launches(content, node)
         elif node.type == "expression_statement" and _launch(node) is not None:
             yield "launch removed", place, _replaced(content, node, ";")
         elif node.type == "kernel_call_syntax":
@@ -105,6 +133,16 @@ def _of_function(content: bytes, node: Node, place: str) -> Iterator[Edit]:
             yield "first result kept", where, _replaced(content, body, kept + _text(body)[1:])
     elif is_plain:
         yield "body emptied", where, _replaced(content, body, "{ return {}; }")
+
+
+def _zeroed_after_launches(content: bytes, function: Node) -> Iterator[Edit]:
+    launches = [one for one in _all(function) if one.type == "expression_statement" and _launch(one) is not None]
+    if launches:
+        last = max(launches, key=lambda one: one.end_byte)
+        given = last.named_children[0].child_by_field_name("arguments")
+        assert given is not None
+        zeroed = f"{{ {_text(last)} podium_audit_zero{_text(given)}; }}"
+        yield "outputs zeroed", f"line {last.start_point[0] + 1}", _ZEROING + _replaced(content, last, zeroed)
 
 
 def _name(node: Node) -> str:

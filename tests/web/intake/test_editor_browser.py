@@ -15,8 +15,8 @@ from runners.wire.protocol import LogText, StepReport
 from tests import factories, function_site
 from tests.patience import SOON
 from tests.requirements import requires
+from tests.web.functions.mixed_site import FunctionSite, make_function_site
 from tests.web.intake.test_trial import report
-from tests.web.problems.test_function_pages import FunctionSite, make_function_site
 from tests.web.site.test_browser import EACH_WIDTH, LOOKS, Visit, faults_as_it_stands
 
 pytestmark = [pytest.mark.rest, requires("chromium")]

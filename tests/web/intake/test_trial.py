@@ -24,7 +24,7 @@ from tests import factories, function_site
 from tests.factories import Cast
 from tests.made_once import of_module
 from tests.markup import markup
-from tests.web.problems.test_function_pages import FunctionSite, make_function_site
+from tests.web.functions.mixed_site import FunctionSite, make_function_site
 
 VALUES = {"sample_inputs": "x = [1, 2]", "sample_expected": "y = [3, 6]", "sample_output": "y = [3, 5]"}
 

@@ -11,7 +11,7 @@ from problems.models import Problem
 from tests import factories, function_site
 from tests.factories import Cast
 from tests.markup import markup
-from tests.web.problems.test_function_pages import FunctionSite, make_function_site
+from tests.web.functions.mixed_site import FunctionSite, make_function_site
 
 JSON = {"Accept": "application/json"}
 

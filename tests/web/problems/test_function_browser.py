@@ -11,9 +11,9 @@ from problems.actions import releases as release_actions
 from problems.models import Release
 from tests import factories, function_site, packs
 from tests.requirements import requires
+from tests.web.functions.mixed_site import FunctionSite, make_function_site
 from tests.web.gpu_function_site import make_gpu_function_site
 from tests.web.intake.test_trial import report
-from tests.web.problems.test_function_pages import FunctionSite, make_function_site
 from tests.web.results.test_machine_code import listed_report
 from tests.web.site.test_browser import LOOKS, Visit, page_faults
 

@@ -16,8 +16,8 @@ from tests import factories, function_site
 from tests.factories import Cast
 from tests.made_once import of_module
 from tests.markup import markup
+from tests.web.functions.mixed_site import FunctionSite, make_function_site, text_of
 from tests.web.intake.test_trial import run
-from tests.web.problems.test_function_pages import FunctionSite, make_function_site, text_of
 from tests.web.site.test_queries import _cost
 
 LOG = """\
