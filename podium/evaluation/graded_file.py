@@ -5,6 +5,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -33,7 +34,7 @@ class GradedFile:
         lines = self._file.read().splitlines(keepends=True)
         kept = list(self._keep(lines, expected))
         self.n_dropped = len(lines) - len(kept)
-        self.before = path.with_name(f"{path.name}.before")
+        self.before = _free(path.with_name(f"{path.name}.before"))
         if self.n_dropped:
             self._rewrite(lines, kept)
 
@@ -79,6 +80,12 @@ class GradedFile:
         self._file.close()
         self._file = _locked(self.path)
         self._file.seek(0, os.SEEK_END)
+
+
+def _free(path: Path) -> Path:
+    """The path, numbered if there is such a file."""
+    names = chain([path.name], (f"{path.name}.{number}" for number in count(2)))
+    return next(one for name in names if not (one := path.with_name(name)).exists())
 
 
 def _locked(path: Path) -> BinaryIO:

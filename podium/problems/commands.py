@@ -14,7 +14,7 @@ from podium.problems.exporting import export
 from podium.problems.importing import pack_of, write_folder, write_references, write_solutions
 from podium.problems.readers import SetFormat, read_pmpp, read_set
 from podium.refusals import refuse, refusing, say
-from problems.formats.compute_eval.packs import read_problem_pack, write_problem_pack
+from problems.formats.compute_eval.packs import ProblemPack, read_problem_pack, write_problem_pack
 from problems.formats.errors import PackRefused
 from problems.formats.problem_sets import SetRead, State
 from problems.formats.set_solutions import converted
@@ -56,29 +56,26 @@ def import_(
         box = choose(sandbox.value if sandbox else None)
         try:
             uuids = tuple(gpu.uuid for gpu in capabilities.gpus_by_nvidia_smi())[:1] if device == "gpu" else ()
-            pack = None
             if format_ == "pmpp":
-                read, pack = read_pmpp(path, release)
+                found: tuple[SetRead, ProblemPack | None] = read_pmpp(path, release)
             else:
-                read = read_set(format_, path, device, box)
-                say(_counts(read))
-            if out is not None and pack is None and read.readable:
-                read, pack = pack_of(read, release, box, uuids)
+                found = pack_of(read_set(format_, path, device, box), release, box, uuids)
         finally:
             box.close()
+        read, pack = found
         _show(read)
         if report is not None:
             rows = [one.as_json() for one in read.problems]
             report.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        if not read.readable:
+        if pack is None:
             refuse("No problem of the set could be read; nothing was written.")
         if folders is not None:
             for one in read.readable:
                 write_folder(folders / one.slug, one.files)
-        if out is not None and pack is not None:
+        if out is not None:
             write_problem_pack(out, pack.metadata_bytes, pack.jsonl_bytes)
             say(f"{out}: {len(pack.records)} of {len(read.problems)} problems imported.")
-        if references is not None and pack is not None:
+        if references is not None:
             write_references(references, pack)
     raise typer.Exit(SOME_REFUSED if read.having("refused") else FINE)
 
@@ -149,7 +146,7 @@ def _refuse_without_folder(*targets: Path | None) -> None:
 
 def _counts(read: SetRead) -> str:
     counts = ", ".join(f"{len(read.having(state))} {words}" for state, words in _STATES)
-    return f"{len(read.problems)} problems: {counts}."
+    return f"{len(read.problems)} problem{'' if len(read.problems) == 1 else 's'}: {counts}."
 
 
 _STATES: tuple[tuple[State, str], ...] = (("read", "read"), ("changed", "read with a change"), ("refused", "refused"))

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from podium.problems.readers import WARM
+from podium.problems.readers import MAKE_IT_END, WARM, refused
 from podium.problems.sandboxed import CallBounds, SandboxedAnswer, SandboxedCall, call_each
 from problems.formats.compute_eval.packs import ProblemPack, write_solution_pack
-from problems.formats.errors import PackRefused
 from problems.formats.functions.pack import read_function_directory
 from problems.formats.problem_sets import ProblemRead, SetRead
 from problems.spec.errors import explain
@@ -22,10 +21,10 @@ from runners.agent.sandbox import Sandbox
 
 def pack_of(
     read: SetRead, release: str, sandbox: Sandbox, gpu_uuids: tuple[str, ...], bounds: CallBounds | None = None
-) -> tuple[SetRead, ProblemPack]:
-    """The pack of all problems that can be read, and the report with those that could not be packed refused.
+) -> tuple[SetRead, ProblemPack | None]:
+    """The report with problems refused whose definitions do not run, and the pack of the others if there are any.
 
-    Raises PackRefused if no problem is left.
+    Raises PackRefused.
     """
     manifests = _manifests(read.readable, sandbox, gpu_uuids, bounds)
     kept: list[ProblemRead] = []
@@ -37,15 +36,9 @@ def pack_of(
             if isinstance(made, Manifest):
                 write_folder(root / one.slug, one.files)
                 known[root / one.slug] = made
-            kept.append(one if made is None or isinstance(made, Manifest) else _refused(one, made))
-        report = replace(read, problems=kept)
-        if not known:
-            raise PackRefused("no_problems", "no problem of the set could be read")
-        return report, read_function_directory(root, known.__getitem__, release)
-
-
-def _refused(one: ProblemRead, fault: str) -> ProblemRead:
-    return replace(one, files={}, notes=(), refused=fault, remedy="see what the definition made of it does")
+            kept.append(made if isinstance(made, ProblemRead) else one)
+        pack = read_function_directory(root, known.__getitem__, release) if known else None
+        return replace(read, problems=kept), pack
 
 
 def write_folder(folder: Path, files: Mapping[str, str]) -> None:
@@ -71,8 +64,8 @@ def write_solutions(target: Path, pack: ProblemPack, solutions: Sequence[FileSol
 
 def _manifests(
     problems: Sequence[ProblemRead], sandbox: Sandbox, gpu_uuids: tuple[str, ...], bounds: CallBounds | None
-) -> dict[str, Manifest | str]:
-    """The manifest of each problem by its slug, or why it has none."""
+) -> dict[str, Manifest | ProblemRead]:
+    """The manifest of each problem by its slug, or the problem refused because it has none."""
     files = {f"definitions/{one.slug}/def.py": one.files["def.py"] for one in problems}
     device = "cuda" if gpu_uuids else "cpu"
     jobs = [
@@ -83,16 +76,17 @@ def _manifests(
     ]
     warm = WARM if not gpu_uuids else ()
     answers = call_each(sandbox, jobs, warm=warm, files=files, gpu_uuids=gpu_uuids, bounds=bounds)
-    return {one.slug: _manifest(answer) for one, answer in zip(problems, answers, strict=True)}
+    return {one.slug: _manifest(one, answer) for one, answer in zip(problems, answers, strict=True)}
 
 
-def _manifest(answer: SandboxedAnswer) -> Manifest | str:
+def _manifest(one: ProblemRead, answer: SandboxedAnswer) -> Manifest | ProblemRead:
     if answer.fault:
-        return answer.fault
+        return refused(one.slug, one.source, answer.fault, MAKE_IT_END)
     if isinstance(answer.result, dict) and "error" in answer.result:
         error = answer.result["error"]
-        return f"its definition, line {error.get('line')}: {error.get('what')}"[:1000]
+        words = f"in the `def.py` made of it, line {error.get('line')}: {error.get('what')}"[:1000]
+        return refused(one.slug, one.source, words, str(error.get("remedy"))[:1000])
     try:
         return Manifest.model_validate(answer.result)
     except ValidationError as error:
-        return f"its manifest {explain(error)}"
+        return refused(one.slug, one.source, f"its manifest {explain(error)}", "use other names or sizes")

@@ -25,6 +25,8 @@ from runners.agent.sandbox import Sandbox
 
 SetFormat = Literal["kernelbench", "flashinfer", "sol-execbench", "leetgpu", "tensara", "pmpp"]
 WARM = (SandboxedCall("kernelbench_inside.warm:warm"),)
+MAKE_IT_END = "make it end by itself, and soon, with less memory"
+WANTS_THE_NETWORK = ("URLError", "gaierror", "Network is unreachable", "no internet connection", "Name or service not")
 SOL_TERMS = "SOL-ExecBench's data may be used for evaluation and not be passed on: keep this pack to yourself."
 
 
@@ -53,7 +55,9 @@ def _with_unique_slugs(read: SetRead) -> SetRead:
 
 
 def refused(slug: str, source: str, why: str, remedy: str, line: int = 0) -> ProblemRead:
-    """A problem that is not read."""
+    """A problem that is not read. Where it wanted the network, the remedy says that there is none."""
+    if any(words in why for words in WANTS_THE_NETWORK):
+        remedy = "it runs without a network: put what it needs into the set's files"
     return ProblemRead(slug, source, {}, refused=why, line=line, remedy=remedy)
 
 
@@ -94,7 +98,7 @@ def _cases(file: SetFile, answer: SandboxedAnswer | None) -> Sequence[kernelbenc
     if answer is None:
         raise _NotRead(file.refused, file.remedy, file.line)
     if answer.fault:
-        raise _NotRead(answer.fault, "make it end by itself, and soon")
+        raise _NotRead(answer.fault, MAKE_IT_END)
     try:
         found = kernelbench_records.DescribedModel.model_validate(answer.result)
     except ValidationError as error:
@@ -144,7 +148,7 @@ def _leetgpu(root: Path, device: str, sandbox: Sandbox, bounds: CallBounds | Non
 def _challenge(root: Path, path: Path, text: str, answer: SandboxedAnswer, device: str) -> ProblemRead:
     slug, source = slug_of(path.parent.name), str(path.relative_to(root))
     if answer.fault:
-        return refused(slug, source, answer.fault, "make it end by itself, and soon")
+        return refused(slug, source, answer.fault, MAKE_IT_END)
     try:
         found = leetgpu.DescribedChallenge.model_validate(answer.result)
     except ValidationError as error:

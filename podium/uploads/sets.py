@@ -26,14 +26,12 @@ def pack_set(
     if len(read.problems) > MOST_ROWS:
         words = f"The set has {len(read.problems)} problems; {MOST_ROWS} are read at once. Upload it in parts."
         raise PackRefused("too_many_problems", words)
-    pack = None
-    if read.readable:
-        uuids = tuple(gpu.uuid for gpu in capabilities.gpus_by_nvidia_smi())[:1] if device == "gpu" else ()
-        try:
-            read, pack = pack_of(read, release, box, uuids, bounds)
-        except PackRefused as refused:
-            _report(read, root, tell)
-            raise PackRefused(refused.code, f"No pack could be made: {refused.message}") from refused
+    uuids = tuple(gpu.uuid for gpu in capabilities.gpus_by_nvidia_smi())[:1] if device == "gpu" else ()
+    try:
+        read, pack = pack_of(read, release, box, uuids, bounds)
+    except PackRefused as refused:
+        _report(read, root, tell)
+        raise PackRefused(refused.code, f"No pack could be made: {refused.message}") from refused
     _report(read, root, tell)
     if pack is None:
         raise PackRefused("no_problems", "No problem of the set could be read. The report says why.")

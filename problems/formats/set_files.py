@@ -38,7 +38,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
 def read_json(path: Path) -> Any:
     """A file's JSON. Raises PackRefused with the line of a fault."""
-    return parsed(read_text(path), str(path))
+    return parsed(read_text(path), path.name)
 
 
 def parsed(text: str, where: str, line: int = 0) -> Any:
@@ -46,7 +46,9 @@ def parsed(text: str, where: str, line: int = 0) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise PackRefused("bad_json", f"{where}: {error.msg}", line or error.lineno) from error
+        raise PackRefused(
+            "bad_json", f"{where} is no whole JSON: {error.msg} column {error.colno}", line or error.lineno
+        ) from error
     except (ValueError, RecursionError) as error:
         raise PackRefused("bad_json", f"{where}: {type(error).__name__}: {error}") from error
 

@@ -21,7 +21,8 @@ from problems.spec.solution import FileSolution, SourceFile
 
 KERNELBENCH = Path(kernelbench_inside.__file__).parent
 FLASHINFER = Path(flashinfer_inside.__file__).parent
-PYTHON_LANGUAGES = frozenset({"python", "triton", "pytorch", "cute_dsl", "cutile", "tilelang", "cudnn_frontend"})
+PYTHON_LANGUAGES = frozenset({"python", "triton", "pytorch", "cute_dsl", "cutile", "tilelang", "cudnn_frontend", "tlx"})
+SOL_HARDWARE = frozenset({"B200", "LOCAL"})
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Converted:
 def converted(form: str, root: Path, problems: Mapping[str, FunctionProblem]) -> list[Converted]:
     """All solutions below a folder, in the order of their paths. Raises PackRefused if there is none."""
     is_definition = form in ("flashinfer", "sol-execbench")
-    found = list(_traces(root, problems) if is_definition else _models(root, problems))
+    found = list(_traces(root, problems, form) if is_definition else _models(root, problems))
     if not found:
         raise PackRefused("no_solutions", f"{root} holds no solution of this form")
     return found
@@ -62,8 +63,8 @@ def _problem_of(path: Path, problems: Mapping[str, FunctionProblem]) -> Function
             return problems[name]
     parts = path.stem.split("_")
     if parts[0::2] == ["level", "problem", "sample", "kernel"]:  # KernelBench's own names of generated files
-        begins = f"level{parts[1]}-{parts[3]}-"
-        fitting = [one for name, one in problems.items() if name.startswith(begins)]
+        begins = f"-level{parts[1]}-{parts[3]}-"
+        fitting = [one for name, one in problems.items() if begins in f"-{name}"]
         if len(fitting) == 1:
             return fitting[0]
     raise PackRefused("unknown_problem", "no problem of the pack has this name; name the file after its problem")
@@ -113,29 +114,36 @@ def _constants(definition: str, names: Sequence[str]) -> dict[str, Any]:
     return {name: found[name] for name in names}
 
 
-def _traces(root: Path, problems: Mapping[str, FunctionProblem]) -> Iterator[Converted]:
+def _traces(root: Path, problems: Mapping[str, FunctionProblem], form: str) -> Iterator[Converted]:
     for path in sorted(root.rglob("*.json")):
         source = str(path.relative_to(root))
         try:
             data = read_json(path)
             if not isinstance(data, dict) or "spec" not in data or "sources" not in data:
                 continue
-            yield Converted(source, _of_trace(FlashInferSolution.model_validate(data), problems))
+            yield Converted(source, _of_trace(FlashInferSolution.model_validate(data), problems, form))
         except ValidationError as error:
             yield Converted(source, refused=explain(error))
         except PackRefused as refused:
             yield Converted(source, refused=refused.message)
 
 
-def _of_trace(solution: FlashInferSolution, problems: Mapping[str, FunctionProblem]) -> FileSolution:
+def _of_trace(solution: FlashInferSolution, problems: Mapping[str, FunctionProblem], form: str) -> FileSolution:
     problem = problems.get(slug_of(solution.definition))
     if problem is None:
         raise PackRefused("unknown_problem", f"the pack has no problem for the definition {solution.definition!r}")
     languages = solution.spec.languages or [solution.spec.language or "python"]
     other = next((one for one in languages if one not in PYTHON_LANGUAGES), None)
-    if other is not None or not solution.entry_path.endswith(".py"):
-        words = f"is in {other or 'another language'} with the binding {solution.spec.binding or 'of its set'}"
+    if other is not None:
+        words = f"is in {other} with the binding {solution.spec.binding or 'of its set'}"
         raise PackRefused("other_language", f"{words}; write it as solution.cu, or call it from Python")
+    if not solution.entry_path.endswith(".py"):
+        words = f"is in {languages[0]}, but its entry point {solution.entry_path!r} is no .py file"
+        raise PackRefused("bad_entry", f"{words}; name the Python file that holds the function")
+    wrong = next((one for one in solution.spec.target_hardware if one not in SOL_HARDWARE), None)
+    if form == "sol-execbench" and wrong is not None:
+        words = f"has the target_hardware {wrong!r}, which SOL-ExecBench refuses"
+        raise PackRefused("bad_hardware", f"{words}; write {' or '.join(sorted(SOL_HARDWARE))}")
     return _sample(problem, trace_solution(problem, solution))
 
 

@@ -88,6 +88,11 @@ def test_rows_of_changed_samples_are_graded_anew(folder: Path) -> None:
     assert [row["task_id"] for row in rows_of(out)] == ["a/2", "a/1"]
     assert "1 rows of other inputs" in ran.stderr
     assert out.with_name("g.jsonl.before").read_bytes() == written
+    again = out.read_bytes()
+    third = write_solutions(folder, [solution("a/1", "exit 2"), solution("a/2", "exit 0")])
+    evaluate(folder, problems, "--solutions", third, "--out", out)
+    assert out.with_name("g.jsonl.before").read_bytes() == written
+    assert out.with_name("g.jsonl.before.2").read_bytes() == again
 
 
 def test_a_file_of_somebody_else_s_is_not_touched(folder: Path) -> None:

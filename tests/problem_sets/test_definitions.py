@@ -102,6 +102,8 @@ BAD = [
     (DEFINITION, [changed(WORKLOAD, inputs={"z": {"type": "random"}})], 1, "`z`"),
     (DEFINITION, [changed(WORKLOAD, inputs={"x": {"type": "custom"}})], 1, "custom"),
     (DEFINITION, "", 0, "no workload"),
+    (changed(DEFINITION, reference="def run(x):\n    return (x\n"), [WORKLOAD], 0, "`reference`, line 2, is not valid"),
+    (changed(DEFINITION, reference="def answer(x):\n    return x\n"), [WORKLOAD], 0, "no function `run`"),
 ]
 
 
@@ -126,9 +128,33 @@ def test_a_definition_without_workloads_is_refused_with_the_place_of_its_file(tm
 
 def test_sol_execbench_refuses_custom_inputs_beside_others(tmp_path: Path) -> None:
     inputs = {name: {"shape": ["rows"], "dtype": "float32"} for name in ("a", "b")}
-    mixed = changed(DEFINITION, inputs=inputs, custom_inputs_entrypoint="make")
+    reference = "def run(a, b):\n    return a * b\n"
+    mixed = changed(DEFINITION, inputs=inputs, custom_inputs_entrypoint="make", reference=reference)
     kinds = {"a": {"type": "custom"}, "b": {"type": "random"}}
     assert "mixes" in read(tmp_path, mixed, [changed(WORKLOAD, inputs=kinds)], "sol-execbench").refused
+
+
+def test_sol_execbenchs_run_names_the_inputs_in_their_order(tmp_path: Path) -> None:
+    inputs = {name: {"shape": ["rows"], "dtype": "float32"} for name in ("x", "w")}
+    for number, (named, words) in enumerate([("x, w", ""), ("w, x", "`run` takes (w, x)"), ("x", "`run` takes (x)")]):
+        (tmp_path / str(number)).mkdir()
+        made = changed(DEFINITION, inputs=inputs, reference=f"def run({named}):\n    return x\n")
+        case = changed(WORKLOAD, inputs={})
+        assert read(tmp_path / str(number), made, [case], "sol-execbench").refused.startswith(words)
+        assert words or read(tmp_path / str(number) / "f", made, [case]).state == "read"
+
+
+def test_an_input_named_as_an_axis_is_flashinfers_alone(tmp_path: Path) -> None:
+    made = changed(
+        DEFINITION,
+        inputs={"rows": {"shape": ["width"], "dtype": "float32"}},
+        reference="def run(rows):\n    return rows\n",
+    )
+    case = changed(WORKLOAD, inputs={})
+    assert (
+        read(tmp_path, made, [case], "sol-execbench").refused == "has an input and an axis `rows`; rename one of them"
+    )
+    assert read(tmp_path, made, [case]).state == "read"
 
 
 def test_a_number_as_an_axis_is_sol_execbenchs_alone(tmp_path: Path) -> None:

@@ -266,6 +266,19 @@ def test_folders_of_tensara_are_imported_by_the_same_verb(tmp_path: Path) -> Non
     assert [one.problem.task_id for one in read_problem_pack(tmp_path / "made.tar.gz").records] == ["one"]
 
 
+@pytest.mark.parametrize("targets", [(), ("--out", "made.tar.gz", "--folders", "made")])
+def test_a_set_whose_only_reference_fails_is_refused_with_the_cause(tmp_path: Path, targets: tuple[str, ...]) -> None:
+    (tmp_path / "set/one").mkdir(parents=True)
+    (tmp_path / "set/one/def.py").write_text(SOFTMAX.replace("e = np.exp(", "e = np.gone("))
+    (tmp_path / "set/one/problem.md").write_text("---\nslug: one\ntitle: One\n---\n\nCompute it.\n")
+    done = podium(tmp_path, "import", "tensara", "set", *targets, "--report", "report.json", "--sandbox", "bubblewrap")
+    assert (done.returncode, "nothing was written" in done.stderr) == (2, True), done.stderr
+    (row,) = json.loads((tmp_path / "report.json").read_text())
+    assert "line 18: `reference` raised AttributeError: module 'numpy' has no attribute 'gone'" in row["refused"]
+    assert row["remedy"] == "correct this line, or what it is given"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "set"]
+
+
 @needs_torch
 def test_an_audit_finds_the_same_operations_with_and_without_values(tmp_path: Path) -> None:
     pack = read_problem_pack(next(ROOT.glob("examples/problem-sets/board/*-problems.tar.gz")))

@@ -1,5 +1,6 @@
 """Finds definitions with their workloads in either layout. Everything is JSON; nothing of it runs here."""
 
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +64,7 @@ def _read(root: Path, paths: Sequence[Path], dialect: Dialect, *, is_trace: bool
                 continue
             workloads = _workloads(lines)
         except PackRefused as refused:
-            yield SetDefinitionFile(source, path.parent, refused=str(refused), line=refused.line or 0)
+            yield SetDefinitionFile(source, path.parent, refused=refused.message, line=refused.line or 0)
             continue
         yield SetDefinitionFile(source, path.parent, definition, workloads)
 
@@ -73,7 +74,12 @@ def _definition(path: Path, dialect: Dialect) -> FlashInferDefinition:
         found = FlashInferDefinition.model_validate(read_json(path))
     except ValidationError as error:
         raise PackRefused("bad_definition", f"{path.name} {explain(error)}") from error
-    if dialect == "flashinfer":
+    _check_run(found, dialect)
+    if dialect == "sol-execbench":
+        both = next((name for name in found.inputs if name in found.axes), None)
+        if both is not None:
+            raise PackRefused("bad_definition", f"has an input and an axis `{both}`; rename one of them")
+    else:
         if any(axis.type == "expr" for axis in found.axes.values()):
             raise PackRefused("bad_definition", "has an axis of type expr; read it as sol-execbench")
         if found.custom_inputs_entrypoint:
@@ -82,6 +88,37 @@ def _definition(path: Path, dialect: Dialect) -> FlashInferDefinition:
         if any(dim.isdigit() for dim in digits):
             raise PackRefused("bad_definition", "has a number as an axis of a shape; read it as sol-execbench")
     return found
+
+
+def _check_run(definition: FlashInferDefinition, dialect: Dialect) -> None:
+    """Raises PackRefused if the reference has no `run`, or one that SOL-ExecBench would not call."""
+    try:
+        body = ast.parse(definition.reference).body
+    except SyntaxError as error:
+        words = f"`reference`, line {error.lineno}, is not valid Python: {error.msg}"
+        raise PackRefused("bad_reference", words) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise PackRefused("bad_reference", f"`reference` cannot be parsed: {type(error).__name__}") from error
+    bound = {name for node in body for name in _bound_names(node)}
+    if "run" not in bound:
+        raise PackRefused("bad_reference", "`reference` has no function `run` at its top level")
+    run = next((one for one in reversed(body) if isinstance(one, ast.FunctionDef) and one.name == "run"), None)
+    if dialect == "sol-execbench" and run is not None:
+        named = [one.arg for one in (*run.args.posonlyargs, *run.args.args, *run.args.kwonlyargs)]
+        if named != list(definition.inputs):
+            words = f"`run` takes ({', '.join(named)}), and the inputs are ({', '.join(definition.inputs)})"
+            raise PackRefused("bad_reference", f"{words}: name its parameters as the inputs, in their order")
+
+
+def _bound_names(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement of a module binds, as far as its form tells."""
+    if isinstance(node, ast.FunctionDef):
+        yield node.name
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        yield from (one.id for one in targets if isinstance(one, ast.Name))
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from (one.asname or one.name for one in node.names)
 
 
 def _workload_path(root: Path, path: Path, definition: FlashInferDefinition) -> Path:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from types import TracebackType
 
+SET_REFERENCE = "definition_of_the_set.py"
+"""The name under which an imported problem compiles the reference of its set."""
+
 
 class DeclarationError(ValueError):
     """A value that a definition may not give. The place is added where it is known."""
@@ -35,12 +38,14 @@ def placed(error: BaseException, path: str, fallback_line: int = 0, doing: str =
     if isinstance(error, DefinitionError):
         return error
     line = _last_line(error.__traceback__, path) or fallback_line
+    own = _last_line(error.__traceback__, SET_REFERENCE)
     if isinstance(error, DeclarationError):
         return DefinitionError(name, line, error.what, error.remedy)
     if isinstance(error, SyntaxError):
         return DefinitionError(name, error.lineno or 0, f"is not valid Python: {error.msg}", "correct the syntax")
     words = " ".join(str(error).split())[:500]
     what = f"{doing + ' ' if doing else ''}raised {type(error).__name__}: {words}"
+    what += f" (line {own} of the set's reference)" if own else ""
     return DefinitionError(name, line, what, "correct this line, or what it is given")
 
 
