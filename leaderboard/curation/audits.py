@@ -169,7 +169,7 @@ def _samples(release: Release) -> Mapping[int, Sequence[AuditedSample]]:
 
 
 def _reasons(release: Release) -> Mapping[int, AuditReason]:
-    rows = _present_reasons().filter(problem__release=release).select_related("given_by").order_by("pk")
+    rows = _present_reasons().filter(problem__release=release).order_by("pk")
     return {one.problem_id: one for one in rows}
 
 

@@ -12,7 +12,8 @@ from problems.formats.errors import PackRefused
 from problems.models import Release
 
 _BY_COMMAND = {
-    "not_verified": "Here: `manage.py verify_release SLUG --track TRACK`, or --unverified REASON.",
+    "not_verified": "Here: `manage.py verify_release SLUG --track TRACK`, with --why-it-ranks PROBLEM REASON where"
+    " answers that do no work pass; or --unverified REASON.",
 }
 """How a command does what a refusal advises, by the refusal's code: the words of actions stand on pages, too."""
 

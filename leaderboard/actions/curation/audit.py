@@ -185,11 +185,12 @@ def _references(place: ReleaseTrack) -> QuerySet[Evaluation]:
 
 @transaction.atomic
 def give_reason(user: Any, problem: Problem, public_reason: str) -> AuditReason:
-    """Say publicly why a problem ranks although an answer that does no work passes it.
+    """Say publicly why a problem ranks although an answer that does no work passes it. `user` is None on the server's
+    command line.
 
     Raises NotAllowed, or Refused if there is no such answer or no reason.
     """
-    if not getattr(user, "is_staff", False):
+    if user is not None and not getattr(user, "is_staff", False):
         raise NotAllowed("organisers_only", "Only an organiser gives a reason about an audit.")
     words = public_reason.replace("\0", "").strip()
     if not words or len(words) > REASON_CHARACTERS:

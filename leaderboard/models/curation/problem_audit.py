@@ -63,7 +63,8 @@ class AuditReason(models.Model):
 
     problem = models.ForeignKey("problems.Problem", on_delete=models.PROTECT, related_name="audit_reasons")
     public_reason = models.CharField(max_length=REASON_CHARACTERS)
-    given_by = models.ForeignKey("auth.User", on_delete=models.PROTECT, related_name="+")
+    given_by = models.ForeignKey("auth.User", null=True, on_delete=models.PROTECT, related_name="+")
+    """Null if it was given on the server's command line."""
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -1,9 +1,11 @@
 """Answers that do no work are judged as samples of a draft; the problem they pass cannot rank without a reason."""
 
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -129,6 +131,22 @@ def test_an_organisers_reason_lets_it_rank(site: Site) -> None:
     assert (release.is_draft, release.unverified_reason) == (False, "")
     (found,) = audits_of(release)
     assert (found.state, found.reason and found.reason.public_reason) == ("survivors", "The test is a smoke test.")
+
+
+def test_a_reason_is_given_on_the_command_line_too(site: Site) -> None:
+    release = verified(site, passing="os._exit")
+    asked = ["verify_release", release.slug, "--track", site.track.slug, "--why-it-ranks"]
+    with pytest.raises(CommandError, match="has no problem 'c/1'"):
+        call_command(*asked, "c/1", "A smoke test.")
+    with pytest.raises(CommandError, match="Give the reason"):
+        call_command(*asked, "b/1", " ")
+    out = StringIO()
+    call_command(*asked, "b/1", "A smoke test.", stdout=out)
+    assert out.getvalue().endswith("Every problem is verified.\n")
+    curate.publish(site.organiser, release)
+    (found,) = audits_of(release)
+    assert found.reason is not None
+    assert (found.reason.public_reason, found.reason.given_by) == ("A smoke test.", None)
 
 
 @pytest.mark.parametrize(("words", "code"), [("", "reason_needed"), ("x" * 4001, "reason_needed")])
