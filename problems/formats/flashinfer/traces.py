@@ -23,7 +23,7 @@ _STATUS = {
     "timed_out": "TIMEOUT",
 }
 OTHER_STATUS = "RUNTIME_ERROR"
-COMPARED = "every element of every call was within the case's tolerance or the verdict says otherwise; errors not kept"
+COMPARED = "every element of every timed call was compared within the case's tolerance; errors were not kept"
 _Times = Mapping[str, Mapping[str, float]]
 
 
@@ -61,7 +61,8 @@ def _add(found: FlashInferTraces, row: GradedRow, file: SetDefinitionFile, solut
     for number, one in enumerate(file.workloads, 1):
         evaluation = _evaluation(row, verdicts.get(number, row.verdict), times_ms.get(str(number), {}))
         if evaluation is None:
-            found.left_out.append(f"{row.task_id}, {solution}, workload {one.workload.uuid}: passed without a time")
+            why = "passed without a time, which `podium evaluate --benchmark` takes"
+            found.left_out.append(f"{row.task_id}, {solution}, workload {one.workload.uuid}: {why}")
             continue
         trace = {
             "definition": name,
