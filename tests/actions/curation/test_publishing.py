@@ -138,7 +138,8 @@ def test_a_release_that_no_node_has_verified_is_refused() -> None:
 
 def test_the_command_says_how_a_command_verifies() -> None:
     draft()
-    with pytest.raises(CommandError, match=r"`manage\.py verify_release SLUG --track TRACK`, with .*or --unverified REASON"):
+    ways = r"`manage\.py verify_release SLUG --track TRACK`, with --why-it-ranks PROBLEM .*or --unverified REASON"
+    with pytest.raises(CommandError, match=ways):
         call_command("publish_release", "test-1")
 
 
