@@ -164,6 +164,6 @@ private:
     std::map<pid_t, uint64_t> waited_ns_, waited_before_ns_;  // by thread, at the last look and before the last start
     uint64_t ran_before_ns_ = 0, let_go_ns_ = 0;
     bool is_certain_ = false;  // the last look has seen of each thread whether it has left its core
-    bool is_timed_ = false;  // the next start is that of a timed go
+    bool is_timed_ = false;    // the next start is that of a timed go
     double timed_ms_ = 0, lost_ms_ = 0;
 };
