@@ -84,7 +84,7 @@ def _manifest(one: ProblemRead, answer: SandboxedAnswer) -> Manifest | ProblemRe
         return refused(one.slug, one.source, answer.fault, MAKE_IT_END)
     if isinstance(answer.result, dict) and "error" in answer.result:
         error = answer.result["error"]
-        words = f"in the `def.py` made of it, line {error.get('line')}: {error.get('what')}"[:1000]
+        words = f"in its `def.py`, line {error.get('line')}: {error.get('what')}"[:1000]
         return refused(one.slug, one.source, words, str(error.get("remedy"))[:1000])
     try:
         return Manifest.model_validate(answer.result)

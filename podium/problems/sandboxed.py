@@ -93,6 +93,8 @@ def call_each(
     `warm` jobs run before all, in the process from which those of the jobs are forked. Raises PackRefused if nothing
     could be run.
     """
+    if not jobs:
+        return []
     within = bounds or CallBounds()
     limits = replace(LIMITS, memory_bytes=within.memory_bytes)
     asked = {
@@ -109,7 +111,7 @@ def call_each(
     answers = _answers(outcome.stdout, len(jobs))
     if answers and all("No module named 'torch'" in one.fault for one in answers.values()):
         raise MissingTorch(sandbox.name)
-    if jobs and not answers:
+    if not answers:
         said = outcome.stderr.strip().splitlines() or [f"exit status {outcome.exit_code}"]
         raise PackRefused("no_answers", f"the sandbox ended without an answer: {said[-1][:500]}")
     ended = "the sandbox ended before its turn" + (": memory ran out" if outcome.memory_exceeded else "")
