@@ -22,6 +22,10 @@ from problems.spec.solution import FileSolution, SourceFile
 KERNELBENCH = Path(kernelbench_inside.__file__).parent
 FLASHINFER = Path(flashinfer_inside.__file__).parent
 PYTHON_LANGUAGES = frozenset({"python", "triton", "pytorch", "cute_dsl", "cutile", "tilelang", "cudnn_frontend", "tlx"})
+COMPILED_LANGUAGES = frozenset({"cpp", "cuda", "cuda_cpp", "cutlass", "cudnn", "cublas"})
+COMPILED_SUFFIXES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+BINDINGS: Mapping[str, tuple[str, ...]] = {"flashinfer": ("tvm-ffi", "torch"), "sol-execbench": ("torch",)}
+"""How C++ is called from Python, by the form; the first is meant where a solution names none."""
 SOL_HARDWARE = frozenset({"B200", "LOCAL"})
 
 
@@ -133,36 +137,62 @@ def _of_trace(solution: FlashInferSolution, problems: Mapping[str, FunctionProbl
     if problem is None:
         raise PackRefused("unknown_problem", f"the pack has no problem for the definition {solution.definition!r}")
     languages = solution.spec.languages or [solution.spec.language or "python"]
-    other = next((one for one in languages if one not in PYTHON_LANGUAGES), None)
-    if other is not None:
-        words = f"is in {other} with the binding {solution.spec.binding or 'of its set'}"
-        raise PackRefused("other_language", f"{words}; write it as solution.cu, or call it from Python")
-    if not solution.entry_path.endswith(".py"):
-        words = f"is in {languages[0]}, but its entry point {solution.entry_path!r} is no .py file"
-        raise PackRefused("bad_entry", f"{words}; name the Python file that holds the function")
+    known = PYTHON_LANGUAGES | COMPILED_LANGUAGES
+    if unknown := next((one for one in languages if one not in known), None):
+        raise PackRefused("other_language", f"is in {unknown!r}; the form's languages are {', '.join(sorted(known))}")
+    is_compiled = languages[0] in COMPILED_LANGUAGES
+    if other := next((one for one in languages if (one in COMPILED_LANGUAGES) != is_compiled), None):
+        raise PackRefused("other_language", f"mixes {languages[0]} and {other}; name languages of one kind")
+    suffixes = COMPILED_SUFFIXES if is_compiled else (".py",)
+    if not solution.entry_path.endswith(suffixes):
+        words = f"is in {languages[0]}, but its entry point {solution.entry_path!r} is no {' or '.join(suffixes)} file"
+        raise PackRefused("bad_entry", f"{words}; name the file that holds the function")
+    if is_compiled and (solution.spec.binding or BINDINGS[form][0]) not in BINDINGS[form]:
+        words = f"has the binding {solution.spec.binding!r}; this form's are {' and '.join(BINDINGS[form])}"
+        raise PackRefused("bad_binding", words)
     wrong = next((one for one in solution.spec.target_hardware if one not in SOL_HARDWARE), None)
     if form == "sol-execbench" and wrong is not None:
         words = f"has the target_hardware {wrong!r}, which SOL-ExecBench refuses"
         raise PackRefused("bad_hardware", f"{words}; write {' or '.join(sorted(SOL_HARDWARE))}")
-    return _sample(problem, trace_solution(problem, solution))
+    return _sample(problem, trace_solution(problem, solution, form if is_compiled else ""))
 
 
-def trace_solution(problem: FunctionProblem, solution: FlashInferSolution) -> str:
-    """A solution that calls a Solution's entry point."""
+def trace_solution(problem: FunctionProblem, solution: FlashInferSolution, compiled_form: str = "") -> str:
+    """A solution that calls a Solution's entry point. `compiled_form` is its form if it is in C++ or CUDA."""
     manifest = problem.manifest
     constants = _constants(problem.definition.content, ("INPUTS", "OUTPUTS"))
     sources = {one.path: one.content for one in solution.sources}
     outputs = "{" + ", ".join(f"{name!r}: {name}" for name in constants["OUTPUTS"]) + "}"
     inputs = "(" + "".join(f"{name}, " for name in constants["INPUTS"]) + ")"
     writes = solution.spec.destination_passing_style
+    entry = f"AdaptedSolution(SOURCES, {solution.entry_path!r}, {solution.entry_function!r}, writes={writes})"
+    if compiled_form:
+        entry = _extension(solution, compiled_form)
     lines = [
         embedded("A Solution of FlashInfer Trace's form, called by Podium's adapter.", FLASHINFER / "adapter.py"),
         "",
         f"SOURCES = {sources!r}",
-        f"ADAPTED = AdaptedSolution(SOURCES, {solution.entry_path!r}, {solution.entry_function!r}, writes={writes})",
+        f"ADAPTED = {entry}",
         "",
         "",
         f"{python_signature(manifest.parameters)}:",
         f"    ADAPTED.call({inputs}, {outputs})",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _extension(solution: FlashInferSolution, form: str) -> str:
+    """The expression that compiles a solution. SOL-ExecBench compiles the files at the top level alone."""
+    spec, paths = solution.spec, [one.path for one in solution.sources]
+    files = tuple(
+        one for one in paths if one.endswith(COMPILED_SUFFIXES) and (form != "sol-execbench" or "/" not in one)
+    )
+    options = spec.compile_options
+    flags = {
+        "extra_cflags": options.cflags, "extra_cuda_cflags": options.cuda_cflags, "extra_ldflags": options.ld_flags,
+    } if options and form == "sol-execbench" else {}  # fmt: skip
+    binding = spec.binding or BINDINGS[form][0]
+    return (
+        f"AdaptedExtension(SOURCES, {files!r}, {solution.entry_function!r}, binding={binding!r},"
+        f" writes={spec.destination_passing_style}, flags={flags!r})"
+    )

@@ -143,6 +143,14 @@ class SourceText(_Record):
         return self
 
 
+class CompileOptions(_Record):
+    """Flags for a solution in C++ or CUDA; SOL-ExecBench alone has them."""
+
+    cflags: list[str] = Field(default_factory=list)
+    cuda_cflags: list[str] = Field(default_factory=lambda: ["-O3", "--use_fast_math"])
+    ld_flags: list[str] = Field(default_factory=lambda: ["-lcuda"])
+
+
 class SolutionSpec(_Record):
     """How a solution is built and called."""
 
@@ -153,6 +161,7 @@ class SolutionSpec(_Record):
     binding: str | None = None
     dependencies: list[str] = Field(default_factory=list)
     target_hardware: list[str] = Field(default_factory=list)
+    compile_options: CompileOptions | None = None
 
 
 class FlashInferSolution(_Record):

@@ -9,6 +9,15 @@ from pathlib import Path
 from typing import Any
 
 
+def laid_out(sources: dict[str, str]) -> Path:
+    """A new folder with these files."""
+    folder = Path(tempfile.mkdtemp())
+    for where, content in sources.items():
+        (folder / where).parent.mkdir(parents=True, exist_ok=True)
+        (folder / where).write_text(content, encoding="utf-8")
+    return folder
+
+
 class AdaptedSolution:
     """A solution whose entry point is a Python function.
 
@@ -17,10 +26,7 @@ class AdaptedSolution:
 
     def __init__(self, sources: dict[str, str], path: str, name: str, *, writes: bool) -> None:
         self.writes = writes
-        folder = Path(tempfile.mkdtemp())
-        for where, content in sources.items():
-            (folder / where).parent.mkdir(parents=True, exist_ok=True)
-            (folder / where).write_text(content, encoding="utf-8")
+        folder = laid_out(sources)
         sys.path.insert(0, str(folder))
         spec: Any = importlib.util.spec_from_file_location("solution_of_the_set", folder / path)
         module = importlib.util.module_from_spec(spec)
@@ -41,3 +47,33 @@ class AdaptedSolution:
             raise ValueError(f"the entry point returns {len(results)} values; the definition has {len(outputs)}")
         for result, output in zip(results, outputs.values()):
             output.copy_(result)
+
+
+class AdaptedExtension(AdaptedSolution):
+    """A solution in C++ or CUDA. Each process compiles it when it loads it.
+
+    `files` are compiled, with `flags` of the compilers and the linker. `binding` is torch, or tvm-ffi of the package
+    apache-tvm-ffi.
+    """
+
+    def __init__(
+        self, sources: dict[str, str], files: tuple[str, ...], name: str, *, binding: str, writes: bool,
+        flags: dict[str, list[str]],
+    ) -> None:  # fmt: skip
+        self.writes = writes
+        folder = laid_out(sources)
+        options: dict[str, Any] = {**flags, "extra_include_paths": [str(folder)]}
+        options["build_directory"] = tempfile.mkdtemp()
+        paths = [str(folder / one) for one in files]
+        if binding == "torch":
+            from torch.utils.cpp_extension import load
+
+            self.function = getattr(load("solution_of_the_set", paths, **options), name)
+            return
+        import torch
+        from tvm_ffi.cpp import load as load_ffi
+
+        options["cpp_files"] = [one for one in paths if not one.endswith(".cu")]
+        options["cuda_files"] = [one for one in paths if one.endswith(".cu")]
+        function = getattr(load_ffi("solution_of_the_set", **options), name)
+        self.function = function if writes else lambda *given: torch.from_dlpack(function(*given))
