@@ -47,9 +47,9 @@ def import_(
     references: Annotated[Path | None, typer.Option(help="Also write the references, as a solutions pack.")] = None,
     sandbox: Annotated[SandboxName | None, typer.Option(help="What confines the set's files.")] = None,
 ) -> None:
-    """Read another's problem set. Without --out and --folders, only the report is made.
+    """Read another's problem set. Without targets, only the report is made.
 
-    Exit status: 0 all problems were read, 1 some were refused, 2 nothing was written.
+    Exit status: 0 all problems were read, 1 some were refused, 2 nothing but the report was written.
     """
     _refuse_without_folder(out, folders, report, references)
     with refusing(PackRefused, SandboxUnavailable, ToolUnavailable, UnknownGpu):

@@ -1,22 +1,33 @@
 """Packs the problems that were read from another's set."""
 
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from podium.problems.readers import MAKE_IT_END, WARM, refused
 from podium.problems.sandboxed import CallBounds, SandboxedAnswer, SandboxedCall, call_each
 from problems.formats.compute_eval.packs import ProblemPack, write_solution_pack
-from problems.formats.functions.pack import read_function_directory
+from problems.formats.errors import PackRefused
+from problems.formats.functions.pack import read_function_directory, read_problem
 from problems.formats.problem_sets import ProblemRead, SetRead
 from problems.spec.errors import explain
 from problems.spec.function.manifest import Manifest
 from problems.spec.pack import SolutionPackMetadata
 from problems.spec.solution import FileSolution
 from runners.agent.sandbox import Sandbox
+
+
+class _DefinitionFault(BaseModel):
+    """A fault of a definition as the sandbox tells it."""
+
+    line: int = 0
+    what: Annotated[str, Field(max_length=2000)]
+    remedy: Annotated[str, Field(max_length=2000)]
 
 
 def pack_of(
@@ -32,13 +43,25 @@ def pack_of(
         root = Path(place)
         known: dict[Path, Manifest] = {}
         for one in read.problems:
-            made = manifests.get(one.slug)
+            made = manifests.get(one.slug, one)
             if isinstance(made, Manifest):
-                write_folder(root / one.slug, one.files)
-                known[root / one.slug] = made
-            kept.append(made if isinstance(made, ProblemRead) else one)
+                made = _tried(one, root / one.slug, made, known)
+            kept.append(made)
         pack = read_function_directory(root, known.__getitem__, release) if known else None
         return replace(read, problems=kept), pack
+
+
+def _tried(one: ProblemRead, folder: Path, manifest: Manifest, known: dict[Path, Manifest]) -> ProblemRead:
+    """Write the problem's folder, or refuse it if no record can be made of it."""
+    write_folder(folder, one.files)
+    try:
+        read_problem(folder, lambda _: manifest)
+    except PackRefused as fault:
+        shutil.rmtree(folder)
+        words = fault.message.replace(f"{folder}/", "").replace(str(folder), one.source)
+        return refused(one.slug, one.source, words, "correct the file", fault.line or 0)
+    known[folder] = manifest
+    return one
 
 
 def write_folder(folder: Path, files: Mapping[str, str]) -> None:
@@ -82,11 +105,11 @@ def _manifests(
 def _manifest(one: ProblemRead, answer: SandboxedAnswer) -> Manifest | ProblemRead:
     if answer.fault:
         return refused(one.slug, one.source, answer.fault, MAKE_IT_END)
-    if isinstance(answer.result, dict) and "error" in answer.result:
-        error = answer.result["error"]
-        words = f"in its `def.py`, line {error.get('line')}: {error.get('what')}"[:1000]
-        return refused(one.slug, one.source, words, str(error.get("remedy"))[:1000])
     try:
+        if isinstance(answer.result, dict) and "error" in answer.result:
+            error = _DefinitionFault.model_validate(answer.result["error"])
+            words = f"in its `def.py`{f', line {error.line}' if error.line else ''}: {error.what}"
+            return refused(one.slug, one.source, words, error.remedy)
         return Manifest.model_validate(answer.result)
     except ValidationError as error:
         return refused(one.slug, one.source, f"its manifest {explain(error)}", "use other names or sizes")

@@ -26,7 +26,8 @@ def pack_set(
     if len(read.problems) > MOST_ROWS:
         words = f"The set has {len(read.problems)} problems; {MOST_ROWS} are read at once. Upload it in parts."
         raise PackRefused("too_many_problems", words)
-    uuids = tuple(gpu.uuid for gpu in capabilities.gpus_by_nvidia_smi())[:1] if device == "gpu" else ()
+    needs_gpu = device == "gpu" and read.readable
+    uuids = tuple(gpu.uuid for gpu in capabilities.gpus_by_nvidia_smi())[:1] if needs_gpu else ()
     try:
         read, pack = pack_of(read, release, box, uuids, bounds)
     except PackRefused as refused:

@@ -47,7 +47,7 @@ def parsed(text: str, where: str, line: int = 0) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise PackRefused(
-            "bad_json", f"{where} is no whole JSON: {error.msg} column {error.colno}", line or error.lineno
+            "bad_json", f"{where} is not valid JSON: {error.msg} (column {error.colno})", line or error.lineno
         ) from error
     except (ValueError, RecursionError) as error:
         raise PackRefused("bad_json", f"{where}: {type(error).__name__}: {error}") from error

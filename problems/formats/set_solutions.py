@@ -188,10 +188,15 @@ def _extension(solution: FlashInferSolution, form: str) -> str:
         one for one in paths if one.endswith(COMPILED_SUFFIXES) and (form != "sol-execbench" or "/" not in one)
     )
     options = spec.compile_options
-    flags = {
+    flags: dict[str, Any] = {
         "extra_cflags": options.cflags, "extra_cuda_cflags": options.cuda_cflags, "extra_ldflags": options.ld_flags,
     } if options and form == "sol-execbench" else {}  # fmt: skip
+    if solution.entry_path not in files:
+        words = f"has the entry point {solution.entry_path!r} in a folder; SOL-ExecBench compiles the top level alone"
+        raise PackRefused("bad_entry", f"{words}; move it there")
     binding = spec.binding or BINDINGS[form][0]
+    if binding == "torch" and {*spec.languages, spec.language} - {"cpp", None}:
+        flags["with_cuda"] = True
     return (
         f"AdaptedExtension(SOURCES, {files!r}, {solution.entry_function!r}, binding={binding!r},"
         f" writes={spec.destination_passing_style}, flags={flags!r})"

@@ -279,6 +279,22 @@ def test_a_set_whose_only_reference_fails_is_refused_with_the_cause(tmp_path: Pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "set"]
 
 
+def test_a_folder_of_which_no_record_can_be_made_is_refused_alone(tmp_path: Path) -> None:
+    for name, device in (("one", "cpu"), ("two", "quantum")):
+        (tmp_path / "set" / name).mkdir(parents=True)
+        (tmp_path / "set" / name / "def.py").write_text(SOFTMAX)
+        head = f"---\nslug: {name}\ntitle: {name}\ndevice: {device}\n---\n\nCompute it.\n"
+        (tmp_path / "set" / name / "problem.md").write_text(head)
+    targets = ("--out", "made.tar.gz", "--report", "report.json", "--sandbox", "bubblewrap")
+    done = podium(tmp_path, "import", "tensara", "set", *targets)
+    assert done.returncode == 1, done.stderr
+    good, bad = json.loads((tmp_path / "report.json").read_text())
+    assert (good["state"], bad["state"]) == ("read", "refused")
+    assert "quantum" in bad["refused"]
+    assert "/tmp" not in bad["refused"]
+    assert [one.problem.task_id for one in read_problem_pack(tmp_path / "made.tar.gz").records] == ["one"]
+
+
 @needs_torch
 def test_an_audit_finds_the_same_operations_with_and_without_values(tmp_path: Path) -> None:
     pack = read_problem_pack(next(ROOT.glob("examples/problem-sets/board/*-problems.tar.gz")))

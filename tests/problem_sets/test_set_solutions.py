@@ -1,4 +1,4 @@
-"""Solutions of other forms find their problems, and are refused in words. Nothing of them runs."""
+"""Solutions of other forms find their problems, are refused in words, or are judged in the sandbox."""
 
 import json
 import os
@@ -55,6 +55,7 @@ def test_kernelbenchs_own_file_names_find_problems_of_a_level_and_of_a_whole_che
         ("sol-execbench", {"languages": ["cobol"]}, "is in 'cobol'; the form's languages are"),
         ("sol-execbench", CUDA | {"binding": "tvm-ffi"}, "has the binding 'tvm-ffi'; this form's are torch"),
         ("flashinfer", CUDA | {"binding": "pybind"}, "has the binding 'pybind'"),
+        ("sol-execbench", CUDA | {"entry_point": "src/k.cu::run"}, "has the entry point 'src/k.cu' in a folder"),
         ("flashinfer", CUDA | {"entry_point": "k.py::run"}, "is in cuda_cpp, but its entry point 'k.py'"),
         (
             "sol-execbench",
@@ -79,13 +80,18 @@ def test_a_solution_is_taken_by_its_sets_rules(
     ("form", "spec", "files", "words"),
     [
         ("flashinfer", {}, "('k.cu', 'a/b.cpp')", "binding='tvm-ffi', writes=True, flags={})"),
-        ("flashinfer", {"binding": "torch"}, "('k.cu', 'a/b.cpp')", "binding='torch', writes=True, flags={})"),
+        (
+            "flashinfer",
+            {"binding": "torch"},
+            "('k.cu', 'a/b.cpp')",
+            "binding='torch', writes=True, flags={'with_cuda': True})",
+        ),
         (
             "sol-execbench",
             {"compile_options": {"cflags": ["-O2"]}, "destination_passing_style": False},
             "('k.cu',)",
             "binding='torch', writes=False, flags={'extra_cflags': ['-O2'], 'extra_cuda_cflags': ['-O3', "
-            "'--use_fast_math'], 'extra_ldflags': ['-lcuda']})",
+            "'--use_fast_math'], 'extra_ldflags': ['-lcuda'], 'with_cuda': True})",
         ),
     ],
 )

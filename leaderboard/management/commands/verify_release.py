@@ -4,8 +4,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
-from leaderboard.actions.curation.audit import give_reason
+from leaderboard.actions.curation.audit import give_reason, needs_reason
 from leaderboard.actions.curation.verify import verify
 from leaderboard.curation.verification import missing_lines, traffic_lines, verification_report, verified_lines
 from leaderboard.management.words import as_command_errors, release_named, tracks_named
@@ -33,9 +34,13 @@ class Command(BaseCommand):
             if task_id not in problems:
                 raise CommandError(f"{slug} has no problem {task_id!r}.")
         with as_command_errors():
-            for task_id, reason in why_it_ranks:
-                give_reason(None, problems[task_id], reason)
             verify(None, release, chosen)
+            with transaction.atomic():
+                for task_id, reason in why_it_ranks:
+                    if needs_reason(problems[task_id]):
+                        give_reason(None, problems[task_id], reason)
+                    else:
+                        self.stdout.write(f"problem {task_id}: needs no reason now, and none was stored")
         missing = missing_lines(release) or ["Every problem is verified."]
         told = [*verified_lines(release), *traffic_lines(release)]
         lines = [*verification_report(release, chosen).lines, *told, *missing]

@@ -64,7 +64,7 @@ def _read(root: Path, paths: Sequence[Path], dialect: Dialect, *, is_trace: bool
                 continue
             workloads = _workloads(lines)
         except PackRefused as refused:
-            yield SetDefinitionFile(source, path.parent, refused=refused.message, line=refused.line or 0)
+            yield SetDefinitionFile(source, path.parent, refused=str(refused), line=refused.line or 0)
             continue
         yield SetDefinitionFile(source, path.parent, definition, workloads)
 

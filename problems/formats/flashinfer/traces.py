@@ -23,7 +23,7 @@ _STATUS = {
     "timed_out": "TIMEOUT",
 }
 OTHER_STATUS = "RUNTIME_ERROR"
-COMPARED = "every element of every timed call was compared within the case's tolerance; errors were not kept"
+COMPARED = "every element is compared within the case's tolerance; errors are not kept"
 _Times = Mapping[str, Mapping[str, float]]
 
 

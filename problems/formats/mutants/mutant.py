@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from problems.spec.solution import SourceFile
 
-LESS_WORK = frozenset({"operation left out", "grid halved", "loop halved"})
-"""Kinds that do a part of the work. One that passes may be right; a person sees to that."""
+LESS_WORK = frozenset({"operation left out", "grid halved", "loop halved", "outputs zeroed"})
+"""Kinds that do a part of the work. One that passes may be right; a person sees to that. What is zeroed after a
+function's last launch may be no output: the launch may be one that did not run, or others follow elsewhere."""
 
 
 @dataclass(frozen=True)

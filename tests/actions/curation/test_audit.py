@@ -143,6 +143,8 @@ def test_a_reason_is_given_on_the_command_line_too(site: Site) -> None:
     out = StringIO()
     call_command(*asked, "b/1", "A smoke test.", stdout=out)
     assert out.getvalue().endswith("Every problem is verified.\n")
+    call_command(*asked, "b/1", "Again.", stdout=out)
+    assert "problem b/1: needs no reason now" in out.getvalue()
     curate.publish(site.organiser, release)
     (found,) = audits_of(release)
     assert found.reason is not None

@@ -1,10 +1,11 @@
-"""Calls a Solution of FlashInfer Trace's form: writes its sources, imports its entry point, and passes the outputs."""
+"""Calls a Solution of FlashInfer Trace's form: imports or compiles its sources, and passes the outputs."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,4 +77,10 @@ class AdaptedExtension(AdaptedSolution):
         options["cpp_files"] = [one for one in paths if not one.endswith(".cu")]
         options["cuda_files"] = [one for one in paths if one.endswith(".cu")]
         function = getattr(load_ffi("solution_of_the_set", **options), name)
-        self.function = function if writes else lambda *given: torch.from_dlpack(function(*given))
+
+        def returned(*given: Any) -> Any:
+            found = function(*given)
+            many = found if isinstance(found, Sequence) else [found]
+            return [torch.from_dlpack(one) for one in many]
+
+        self.function = function if writes else returned

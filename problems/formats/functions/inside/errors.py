@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import TracebackType
 
-SET_REFERENCE = "definition_of_the_set.py"
-"""The name under which an imported problem compiles the reference of its set."""
+SETS_OWN = ("definition_of_the_set.py", "problem_of_the_set.py", "challenge_of_the_set.py")
+"""The names under which imported problems compile their sets' code."""
 
 
 class DeclarationError(ValueError):
@@ -38,21 +38,21 @@ def placed(error: BaseException, path: str, fallback_line: int = 0, doing: str =
     if isinstance(error, DefinitionError):
         return error
     line = _last_line(error.__traceback__, path) or fallback_line
-    own = _last_line(error.__traceback__, SET_REFERENCE)
+    own = _last_line(error.__traceback__, *SETS_OWN)
     if isinstance(error, DeclarationError):
         return DefinitionError(name, line, error.what, error.remedy)
     if isinstance(error, SyntaxError):
         return DefinitionError(name, error.lineno or 0, f"is not valid Python: {error.msg}", "correct the syntax")
     words = " ".join(str(error).split())[:500]
     what = f"{doing + ' ' if doing else ''}raised {type(error).__name__}: {words}"
-    what += f" (line {own} of the set's reference)" if own else ""
+    what += f" (line {own} of the set's code)" if own else ""
     return DefinitionError(name, line, what, "correct this line, or what it is given")
 
 
-def _last_line(trace: TracebackType | None, path: str) -> int:
+def _last_line(trace: TracebackType | None, *paths: str) -> int:
     line = 0
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == path:
+        if trace.tb_frame.f_code.co_filename in paths:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line

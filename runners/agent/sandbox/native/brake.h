@@ -147,9 +147,9 @@ private:
         if (state == 'Z' || state == 'X') return;
         if (state != 'T' && state != 't') seen.is_stopped = 0;
         if (seen.is_stopped) {
-            // A thread is called stopped just before it leaves its core. Who reads this file waits until it has.
+            // A thread is called stopped just before it leaves its core. Reading `syscall` waits until it has left it.
             const std::string call = read_small_file(task + "/syscall");
-            if (call.empty()) is_certain_ = false;  // some processes keep theirs to themselves
+            if (call.empty()) is_certain_ = false;  // unreadable where ptrace is forbidden
             if (call == "running\n") seen.is_stopped = 0;
         }
         ++seen.tasks;
