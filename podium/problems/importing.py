@@ -43,7 +43,7 @@ def pack_of(
         root = Path(place)
         known: dict[Path, Manifest] = {}
         for one in read.problems:
-            made = manifests.get(one.slug, one)
+            made = one if one.refused else manifests[one.slug]
             if isinstance(made, Manifest):
                 made = _tried(one, root / one.slug, made, known)
             kept.append(made)

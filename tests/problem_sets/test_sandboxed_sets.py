@@ -295,6 +295,18 @@ def test_a_folder_of_which_no_record_can_be_made_is_refused_alone(tmp_path: Path
     assert [one.problem.task_id for one in read_problem_pack(tmp_path / "made.tar.gz").records] == ["one"]
 
 
+def test_of_two_problems_of_one_name_each_is_refused_for_its_own_cause(tmp_path: Path) -> None:
+    head = "---\nslug: one\ntitle: One\n---\n\nCompute it.\n"
+    for folder, definition in (("a", SOFTMAX.replace("np.exp(", "np.gone(")), ("b", SOFTMAX)):
+        (tmp_path / "set" / folder).mkdir(parents=True)
+        (tmp_path / "set" / folder / "def.py").write_text(definition)
+        (tmp_path / "set" / folder / "problem.md").write_text(head)
+    podium(tmp_path, "import", "tensara", "set", "--report", "report.json", "--sandbox", "bubblewrap")
+    first, second = json.loads((tmp_path / "report.json").read_text())
+    assert "has no attribute 'gone'" in first["refused"]
+    assert second["refused"] == "another problem is called `one`, too"
+
+
 @needs_torch
 def test_an_audit_finds_the_same_operations_with_and_without_values(tmp_path: Path) -> None:
     pack = read_problem_pack(next(ROOT.glob("examples/problem-sets/board/*-problems.tar.gz")))
