@@ -165,11 +165,13 @@ def trace_solution(problem: FunctionProblem, solution: FlashInferSolution, compi
     outputs = "{" + ", ".join(f"{name!r}: {name}" for name in constants["OUTPUTS"]) + "}"
     inputs = "(" + "".join(f"{name}, " for name in constants["INPUTS"]) + ")"
     writes = solution.spec.destination_passing_style
+    adapter = [FLASHINFER / "adapter.py"]
     entry = f"AdaptedSolution(SOURCES, {solution.entry_path!r}, {solution.entry_function!r}, writes={writes})"
     if compiled_form:
+        adapter.append(FLASHINFER / "extension.py")
         entry = _extension(solution, compiled_form)
     lines = [
-        embedded("A Solution of FlashInfer Trace's form, called by Podium's adapter.", FLASHINFER / "adapter.py"),
+        embedded("A Solution of FlashInfer Trace's form, called by Podium's adapter.", *adapter),
         "",
         f"SOURCES = {sources!r}",
         f"ADAPTED = {entry}",

@@ -92,6 +92,29 @@ def test_a_link_in_a_home_folder_leads_to_an_installation_elsewhere(cache: Path,
 
 
 @requires("bubblewrap")
+@pytest.mark.parametrize("way", ["on the path", "by a link", "by a script"])
+def test_programs_are_told_where_the_toolkit_of_the_shadowed_nvcc_is(
+    cache: Path, tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """A script does not say where it leads: then it is the toolkit at the customary place, if there is one."""
+    toolkit = tmp_path / "toolkit"
+    links = toolkit / "links" / "bin"
+    real = program(toolkit / "bin" / "nvcc")
+    (toolkit / "include").mkdir()
+    (toolkit / "include" / "cuda_runtime.h").touch()
+    if way == "by a link":
+        links.mkdir(parents=True)
+        (links / "nvcc").symlink_to(real)
+    elif way == "by a script":
+        program(links / "nvcc")
+    monkeypatch.setenv("PATH", str(real.parent if way == "on the path" else links), prepend=":")
+    customary = "/usr/local/cuda" if Path("/usr/local/cuda/include/cuda_runtime.h").exists() else ""
+    box = open_sandbox("bubblewrap", cache)
+    seen = box.run(Command("command -v nvcc; echo $CUDA_HOME; CUDA_HOME=mine; echo $CUDA_HOME", workspace, LIMITS))
+    assert seen.stdout == f"/podium/bin/nvcc\n{customary if way == 'by a script' else toolkit}\nmine\n"
+
+
+@requires("bubblewrap")
 def test_a_python_linked_from_a_home_folder_runs_and_shows_no_home(
     cache: Path, home: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

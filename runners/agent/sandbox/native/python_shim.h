@@ -17,10 +17,10 @@ inline bool is_this_program(const std::string& path) {
            own.st_ino == other.st_ino;
 }
 
-// The next program of this name on PATH that is not this one.
-inline std::string program_behind_us(const char* name) {
-    const char* list = getenv("PATH");
-    std::string path = list == nullptr ? "/usr/local/bin:/usr/bin:/bin" : list;
+constexpr char kBasePath[] = "/usr/local/bin:/usr/bin:/bin";
+
+// The next program of this name on `path` that is not this one.
+inline std::string program_behind_us(const char* name, const std::string& path) {
     for (size_t at = 0; at <= path.size();) {
         size_t colon = std::min(path.find(':', at), path.size());
         std::string candidate = path.substr(at, colon - at) + "/" + name;
@@ -29,6 +29,11 @@ inline std::string program_behind_us(const char* name) {
         at = colon + 1;
     }
     return "";
+}
+
+inline std::string program_behind_us(const char* name) {
+    const char* path = getenv("PATH");
+    return program_behind_us(name, path == nullptr ? kBasePath : path);
 }
 
 // How many leading arguments are options the interpreter itself must see; -1 where the launcher has no part

@@ -69,6 +69,20 @@ static bool names(const std::string& entry, const char* variable) {
     return entry.compare(0, strlen(variable), variable) == 0 && entry[strlen(variable)] == '=';
 }
 
+// The toolkit of the nvcc on `path`, empty if there is none. The shim hides it from programs that look beside the nvcc
+// they find, as the extensions of torch and tvm-ffi do. The nvcc found may be a link, or a script elsewhere.
+static std::string cuda_home(const std::string& path) {
+    const std::string nvcc = program_behind_us("nvcc", path);
+    if (nvcc.empty()) return "";
+    char real[PATH_MAX];
+    for (std::string home :
+         {nvcc, std::string(realpath(nvcc.c_str(), real) ? real : ""), std::string("/usr/local/cuda/bin/nvcc")}) {
+        for (int level = 0; level < 2; ++level) home.resize(std::min(home.rfind('/'), home.size()));
+        if (access((home + "/include/cuda_runtime.h").c_str(), R_OK) == 0) return home;
+    }
+    return "";
+}
+
 static std::vector<std::string> environment_for(const Orders& orders, int channel, int end_signal) {
     std::vector<std::string> all;
     if (orders.inherit_environment)
@@ -80,8 +94,11 @@ static std::vector<std::string> environment_for(const Orders& orders, int channe
         all.push_back(entry);
     }
     auto path = std::find_if(all.begin(), all.end(), [](auto& entry) { return names(entry, "PATH"); });
-    if (path == all.end()) path = all.insert(all.end(), "PATH=/usr/local/bin:/usr/bin:/bin");
+    if (path == all.end()) path = all.insert(all.end(), std::string("PATH=") + kBasePath);
+    const std::string toolkit = cuda_home(path->substr(5));
     if (!orders.path_prefix.empty()) *path = "PATH=" + orders.path_prefix + ":" + path->substr(5);
+    if (!toolkit.empty() && std::none_of(all.begin(), all.end(), [](auto& entry) { return names(entry, "CUDA_HOME"); }))
+        all.push_back("CUDA_HOME=" + toolkit);
     if (orders.trace && !orders.launcher.empty()) {
         all.push_back("PODIUM_LAUNCHER=" + orders.launcher);
         all.push_back("PODIUM_WORKSPACE=" + orders.workspace);
