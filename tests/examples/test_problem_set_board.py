@@ -7,7 +7,9 @@ import pytest
 from demo.entrants import DemoEntrant, load_entrants
 from demo.packs import adapted, problems_of
 from problems.formats.graded_rows import GradedRow, read_graded_rows
+from problems.formats.set_solutions import converted
 from problems.spec.digests import grading_digest
+from problems.spec.function.problem import FunctionProblem
 from problems.spec.profile import Profile
 
 BOARD = Path(__file__).parents[2] / "examples" / "problem-sets" / "board"
@@ -47,3 +49,11 @@ def test_its_results_are_of_these_problems_and_solutions(entrant: DemoEntrant) -
         assert _without_adapter(measured["content"]) == _without_adapter(samples[row.task_id])
         assert row.verdict == entrant.expected[row.task_id, row.index]
         assert (row.podium or {})["provenance"]["gpu"]
+
+
+@pytest.mark.parametrize(("form", "solutions"), [("flashinfer", 2), ("sol-execbench", 1), ("kernelbench", 1)])
+def test_the_solutions_in_cuda_are_of_its_problems(form: str, solutions: int) -> None:
+    problems = [record.problem for record in problems_of(BOARD).records]
+    functions = {one.task_id: one for one in problems if isinstance(one, FunctionProblem)}
+    found = converted(form, BOARD.parent / "cuda-solutions" / form, functions)
+    assert [one.refused for one in found] == [""] * solutions
