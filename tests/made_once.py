@@ -29,3 +29,14 @@ def copied(made_site: tuple[Any, str], db: None, settings: Any) -> Any:
     """The module's `made_site` as it was made, for one test: `site = copied`."""
     made, settings.BLOB_URL = made_site
     return copy.deepcopy(made)
+
+
+def part(index: int) -> Any:
+    """A fixture: this part of what the module's `made_site` holds, for one test."""
+
+    @pytest.fixture
+    def found(made_site: tuple[Any, str], db: None, settings: Any) -> Any:
+        made, settings.BLOB_URL = made_site
+        return copy.deepcopy(made[index])
+
+    return found

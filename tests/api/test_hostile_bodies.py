@@ -1,6 +1,5 @@
 """Bodies that no client sends: every endpoint refuses them with words, none with an error of the site's."""
 
-import copy
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ from django.test import Client
 from leaderboard.models import Submission
 from tests import factories
 from tests.api import calls
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 
 pytestmark = pytest.mark.django_db
 CHANGING = ("entrants", "submissions", "trials", *(f"submissions/<id>/{act}" for act in ("cancel", "choose", "rerun")))
@@ -34,18 +33,8 @@ def _make() -> tuple[factories.Cast, Submission]:
     return cast, factories.judged_submission(cast.entrant, made, factories.offer(made), n_samples=1)
 
 
-made = of_module(_make)
-
-
-@pytest.fixture
-def cast(made: Any, db: None, settings: Any) -> factories.Cast:
-    settings.BLOB_URL = made[1]
-    return copy.deepcopy(made[0][0])
-
-
-@pytest.fixture
-def stored(made: Any, cast: factories.Cast) -> Submission:
-    return Submission.objects.get(pk=made[0][1].pk)
+made_site = of_module(_make)
+cast, stored = part(0), part(1)
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)

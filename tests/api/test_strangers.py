@@ -1,6 +1,5 @@
 """A stranger at every endpoint: what is private stays unseen, what changes things is refused."""
 
-import copy
 import re
 from typing import Any
 
@@ -12,7 +11,7 @@ from leaderboard.models import Evaluation, Submission, Trial
 from runners.fleet.api import urls as fleet_urls
 from tests import factories
 from tests.api import calls
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 
 pytestmark = pytest.mark.django_db
 
@@ -55,18 +54,8 @@ def _private() -> tuple[factories.Cast, dict[str, str]]:
     }  # fmt: skip
 
 
-made = of_module(_private)
-
-
-@pytest.fixture
-def cast(made: Any, db: None, settings: Any) -> factories.Cast:
-    settings.BLOB_URL = made[1]
-    return copy.deepcopy(made[0][0])
-
-
-@pytest.fixture
-def private(made: Any, cast: factories.Cast) -> dict[str, str]:
-    return made[0][1]
+made_site = of_module(_private)
+cast, private = part(0), part(1)
 
 
 def address(path: str, names: dict[str, str]) -> str:

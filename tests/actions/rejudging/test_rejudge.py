@@ -1,6 +1,5 @@
 """Rejudges: shadow evaluations change nothing until an organiser applies them, and then what a rerun would."""
 
-import copy
 from typing import Any
 
 import pytest
@@ -32,16 +31,11 @@ from runners.fleet.attempts.returns import lose
 from runners.fleet.models import Attempt, AttemptState, Job
 from runners.wire.protocol import Clock, MeasurementReport, Purpose, Report, Role, TimingPolicy, Verdict, Witness
 from tests.fleet.site import Site, WireNode, passed
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 from tests.packs import problem
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 FAILED = passed().model_copy(update={"verdict": Verdict.TEST_FAILED})
-
-
-@pytest.fixture
-def node(made_site: Any) -> WireNode:
-    return copy.deepcopy(made_site[0][1])
 
 
 def timed(candidate_ms: float, baseline_ms: float = 10.0, spread: float = 0.001) -> Report:
@@ -64,6 +58,7 @@ def work_all(node: WireNode, report: Report | None = None) -> int:
 
 
 def _make() -> tuple[Site, WireNode]:
+    """Three problems, one sample each, all passed and timed at 5 ms; ranked."""
     site, node = Site.make([problem("a/1"), problem("a/2"), problem("a/3")]), WireNode()
     site.submit({"a/1": ["exit 0"], "a/2": ["exit 0"], "a/3": ["exit 0"]})
     assert work_all(node, timed(5.0)) == 3
@@ -72,13 +67,7 @@ def _make() -> tuple[Site, WireNode]:
 
 
 made_site = of_module(_make)
-
-
-@pytest.fixture
-def judged(made_site: Any, db: None, settings: Any) -> Site:
-    """Three problems, one sample each, all passed and timed at 5 ms; ranked."""
-    (made, _), settings.BLOB_URL = made_site
-    return copy.deepcopy(made)
+judged, node = part(0), part(1)
 
 
 def state_of_the_board() -> list[Any]:

@@ -1,6 +1,5 @@
 """The round of a board: second measurements beside first results; ranks use them, and no verdict changes."""
 
-import copy
 from datetime import timedelta
 from typing import Any
 
@@ -33,7 +32,7 @@ from runners.wire.protocol import FlagReport, FlagScope, Verdict
 from tests.actions.rejudging.test_rejudge import FAILED, timed, work_all
 from tests.admin.pages import act, signed_in, text
 from tests.fleet.site import Site, WireNode
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 from tests.packs import problem
 
 pytestmark = [pytest.mark.django_db]
@@ -53,17 +52,7 @@ def _make() -> tuple[Site, WireNode]:
 
 
 made_site = of_module(_make)
-
-
-@pytest.fixture
-def site(made_site: Any, db: None, settings: Any) -> Site:
-    (made, _), settings.BLOB_URL = made_site
-    return copy.deepcopy(made)
-
-
-@pytest.fixture
-def node(made_site: Any) -> WireNode:
-    return copy.deepcopy(made_site[0][1])
+site, node = part(0), part(1)
 
 
 def close(site: Site) -> ReleaseTrack:

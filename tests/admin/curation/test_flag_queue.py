@@ -1,6 +1,5 @@
 """The queue of flags: filters, rulings on several at a time, the evidence on one, and what happened meanwhile."""
 
-import copy
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from leaderboard.models import AuditEntry, Decision, Flag, Standing
 from runners.wire.protocol import FlagReport, FlagScope
 from tests import factories
 from tests.admin.pages import signed_in, text
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 QUEUE = "admin:leaderboard_flag_changelist"
@@ -31,17 +30,7 @@ def _make() -> tuple[factories.Cast, Any]:
 
 
 made_site = of_module(_make)
-
-
-@pytest.fixture
-def cast(made_site: Any, db: None, settings: Any) -> factories.Cast:
-    settings.BLOB_URL = made_site[1]
-    return copy.deepcopy(made_site[0][0])
-
-
-@pytest.fixture
-def judged(made_site: Any, cast: factories.Cast) -> Any:
-    return copy.deepcopy(made_site[0][1])
+cast, judged = part(0), part(1)
 
 
 def decide(user: Any, flags: Any, *, read: Any = None, query: str = "", **said: Any) -> Any:

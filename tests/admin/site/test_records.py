@@ -1,6 +1,5 @@
 """Rows that never change cannot be changed in the admin; flags are decided, nodes enrolled, tokens kept secret."""
 
-import copy
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from runners.fleet.models import Node, NodeGrant
 from runners.wire.protocol import FlagReport, FlagScope
 from tests import factories
 from tests.admin.pages import act, opened, signed_in, text
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 OURS = [model for model in admin.site._registry if model._meta.app_label in {"leaderboard", "problems", "fleet"}]
@@ -32,17 +31,7 @@ def _make() -> tuple[factories.Cast, Any]:
 
 
 made_site = of_module(_make)
-
-
-@pytest.fixture
-def cast(made_site: Any, db: None, settings: Any) -> factories.Cast:
-    settings.BLOB_URL = made_site[1]
-    return copy.deepcopy(made_site[0][0])
-
-
-@pytest.fixture
-def judged(made_site: Any, cast: factories.Cast) -> Any:
-    return copy.deepcopy(made_site[0][1])
+cast, judged = part(0), part(1)
 
 
 @pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)

@@ -1,6 +1,5 @@
 """Every address of the fleet's pages and fragments, asked for by everybody: a new one without an entry here fails."""
 
-import copy
 from typing import Any
 
 import pytest
@@ -8,7 +7,7 @@ from django.urls import reverse
 
 from runners.fleet.web.urls import urlpatterns
 from tests import factories
-from tests.made_once import of_module
+from tests.made_once import copied, of_module
 from tests.strangers import NOT_FOUND, OK, Arguments, Place
 
 # name → its arguments, and the status for: nobody, a stranger, the owner of the submission, an organiser.
@@ -28,12 +27,7 @@ TABLE: dict[str, tuple[Arguments, int, int, int, int]] = {
 
 
 made_site = of_module(lambda: Place.make(factories.Cast.make()))
-
-
-@pytest.fixture
-def place(made_site: Any, db: None, settings: Any) -> Place:
-    made, settings.BLOB_URL = made_site
-    return copy.deepcopy(made)
+place = copied
 
 
 def test_every_address_has_an_entry() -> None:

@@ -1,6 +1,5 @@
 """The comparison of entrants: its figures, its choices, what bad addresses get, and who may see it."""
 
-import copy
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +11,7 @@ from leaderboard.actions.curation.decide import void_problem
 from problems.models import Release
 from tests import factories
 from tests.factories import Cast
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 from tests.markup import markup
 
 
@@ -22,17 +21,7 @@ def _make() -> tuple[Cast, Release]:
 
 
 made_site = of_module(_make)
-
-
-@pytest.fixture
-def cast(made_site: Any, db: None, settings: Any) -> Cast:
-    settings.BLOB_URL = made_site[1]
-    return copy.deepcopy(made_site[0][0])
-
-
-@pytest.fixture
-def board(made_site: Any, cast: Cast) -> Release:
-    return copy.deepcopy(made_site[0][1])
+cast, board = part(0), part(1)
 
 
 def _get(client: Any, release: Release, *slugs: str, **more: str) -> Any:

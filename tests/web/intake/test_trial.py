@@ -1,6 +1,5 @@
 """Runs from a problem's page: they are tried and not stored, shown beside the form, and to their user alone."""
 
-import copy
 import re
 from typing import Any
 
@@ -22,7 +21,7 @@ from runners.wire.protocol import (
 )
 from tests import factories, function_site
 from tests.factories import Cast
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 from tests.markup import markup
 from tests.web.functions.mixed_site import FunctionSite, make_function_site
 
@@ -35,17 +34,7 @@ def _make() -> tuple[Cast, FunctionSite]:
 
 
 made_site = of_module(_make)
-
-
-@pytest.fixture
-def cast(made_site: Any, db: None, settings: Any) -> Cast:
-    settings.BLOB_URL = made_site[1]
-    return copy.deepcopy(made_site[0][0])
-
-
-@pytest.fixture
-def site(made_site: Any, cast: Cast) -> FunctionSite:
-    return copy.deepcopy(made_site[0][1])
+cast, site = part(0), part(1)
 
 
 def run(client: Any, site: FunctionSite, *, by_script: bool = True, **changes: Any) -> Any:

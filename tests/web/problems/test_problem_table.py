@@ -1,6 +1,5 @@
 """The table of problems and a problem's ranking: sorted, filtered, voided ones marked, and one sample a row."""
 
-import copy
 import re
 from typing import Any
 
@@ -12,7 +11,7 @@ from leaderboard.models import ProblemTrack
 from leaderboard.standings import rank
 from problems.models import Problem, Release
 from tests import factories
-from tests.made_once import of_module
+from tests.made_once import copied, of_module
 from tests.markup import markup
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -52,13 +51,8 @@ class Shop:
         return self.release.problems.get(position=position)
 
 
-made = of_module(lambda: Shop(factories.Cast.make()))
-
-
-@pytest.fixture
-def shop(made: Any, db: None, settings: Any) -> Shop:
-    settings.BLOB_URL = made[1]
-    return copy.deepcopy(made[0])
+made_site = of_module(lambda: Shop(factories.Cast.make()))
+shop = copied
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Further parts of a GPU release's pages: rates, rooflines, device facts, profiles, and the reasons why problems
 skip."""
 
-import copy
 import tempfile
 from dataclasses import fields
 from pathlib import Path
@@ -34,7 +33,7 @@ from runners.agent.sandbox.policy import Outcome
 from runners.wire.protocol import BlobRef, Role, Witness
 from tests import factories, graded, packs
 from tests.agent.traffic_cases import NAIVE, checked
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 from tests.markup import markup
 from tests.spec.functions import function_problem, manifest_fields, softmax_case
 from tests.web.gpu_site import GpuSite, make_gpu_site
@@ -47,17 +46,7 @@ def _make() -> tuple[factories.Cast, GpuSite]:
 
 
 made_site = of_module(_make)
-
-
-@pytest.fixture
-def cast(made_site: Any, db: None, settings: Any) -> factories.Cast:
-    settings.BLOB_URL = made_site[1]
-    return copy.deepcopy(made_site[0][0])
-
-
-@pytest.fixture
-def gpu(made_site: Any, cast: factories.Cast) -> GpuSite:
-    return copy.deepcopy(made_site[0][1])
+cast, gpu = part(0), part(1)
 
 
 def page(client: Any, path: str) -> str:

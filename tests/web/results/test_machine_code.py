@@ -1,6 +1,5 @@
 """The machine code of a CUDA solution: registers and spills from its build log, SASS and PTX from its listing."""
 
-import copy
 import gzip
 from typing import Any
 
@@ -14,7 +13,7 @@ from leaderboard.results.listings import SHOWN_CHARACTERS, Kernel, kernels_of, p
 from runners.wire.protocol import BlobRef, LogText, Report, StepReport
 from tests import factories, function_site
 from tests.factories import Cast
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 from tests.markup import markup
 from tests.web.functions.mixed_site import FunctionSite, make_function_site, text_of
 from tests.web.intake.test_trial import run
@@ -62,17 +61,7 @@ def _make() -> tuple[Cast, FunctionSite]:
 
 
 made_site = of_module(_make)
-
-
-@pytest.fixture
-def cast(made_site: Any, db: None, settings: Any) -> Cast:
-    settings.BLOB_URL = made_site[1]
-    return copy.deepcopy(made_site[0][0])
-
-
-@pytest.fixture
-def site(made_site: Any, cast: Cast) -> FunctionSite:
-    return copy.deepcopy(made_site[0][1])
+cast, site = part(0), part(1)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Requests that nobody's browser sends: each is answered with words, none with an error of the site's."""
 
-import copy
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from django.urls import reverse
 from leaderboard.models import AuditEntry, Submission
 from tests import factories
 from tests.factories import Cast
-from tests.made_once import of_module
+from tests.made_once import of_module, part
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -25,18 +24,8 @@ def _make() -> tuple[Cast, Submission]:
     return cast, factories.judged_submission(cast.entrant, made, factories.offer(made))
 
 
-made = of_module(_make)
-
-
-@pytest.fixture
-def cast(made: Any, db: None, settings: Any) -> Cast:
-    settings.BLOB_URL = made[1]
-    return copy.deepcopy(made[0][0])
-
-
-@pytest.fixture
-def stored(made: Any, cast: Cast) -> Submission:
-    return Submission.objects.get(pk=made[0][1].pk)
+made_site = of_module(_make)
+cast, stored = part(0), part(1)
 
 
 def addresses(stored: Submission) -> list[str]:

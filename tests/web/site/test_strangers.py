@@ -1,6 +1,5 @@
 """Every address of the pages, asked for by everybody: a new one without an entry here fails."""
 
-import copy
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +15,7 @@ from leaderboard.actions.entrants.teams import invite_to_team
 from leaderboard.models import Entrant, Flag, PmppToken, Trial, Webhook
 from leaderboard.web.urls import urlpatterns
 from tests import factories
-from tests.made_once import of_module
+from tests.made_once import copied, of_module
 from tests.markup import markup
 from tests.strangers import MOVED, NOT_ALLOWED, NOT_FOUND, OK, Arguments, Place
 
@@ -226,13 +225,8 @@ TABLE: dict[str, tuple[Arguments, str, int, int, int, int]] = {
 }  # fmt: skip
 
 
-made_place = of_module(lambda: Place.make(factories.Cast.make()))
-
-
-@pytest.fixture
-def place(made_place: tuple[Place, str], db: None, settings: Any) -> Place:
-    made, settings.BLOB_URL = made_place
-    return copy.deepcopy(made)
+made_site = of_module(lambda: Place.make(factories.Cast.make()))
+place = copied
 
 
 @pytest.fixture
